@@ -204,6 +204,22 @@ def test_an_outage_is_named_with_what_waits_for_it() -> None:
     assert [cause.name for cause in _found(tl.simulate(missed), "web").causes] == ["saturated_link"]
 
 
+def test_an_outage_of_several_links_is_one_and_what_handshakes_wait_for() -> None:
+    """Each uplink is on the way of few: all of them together hold nearly all transfers, some of these before they begin."""
+    scenario = tl.loads(LEAVES).set("topology.net.spine_link.outages", {"schedule": [{"at": "20 ms", "for": "100 s"}]})
+    found = _found(tl.simulate(scenario), "web")
+    assert found.causes[0].name == "outage"
+    assert found.causes[0].share == pytest.approx(1.0, abs=0.05)
+    assert "8 links, net.spine_link[0..7], are down, 980 ms, while" in found.answer
+    assert not found.suggestions
+    short = scenario.set("topology.net.spine_link.outages", {"schedule": [{"at": "20 ms", "for": "10 ms"}]})
+    run = tl.simulate(short)
+    waits = [cause.share or 0.0 for cause in _found(run, "web").causes if cause.name == "outage"]
+    without = tl.simulate(scenario.set("topology.net.spine_link.outages", "none"))
+    more_s = run.completions["completion_s"].sum() - without.completions["completion_s"].sum()
+    assert waits == [pytest.approx(more_s / run.completions["completion_s"].sum(), rel=0.5)]
+
+
 def test_sprayed_packets_that_overtake_each_other() -> None:
     scenario = tl.loads(FAT_TREE).set_all({"routing.ecmp": "packet", "traffic.p.tcp.recovery": "sack"})
     found = _found(tl.simulate(scenario), "p")

@@ -18,6 +18,7 @@ from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import ALIKE, amount, between, ms, named, percent, rate, small_percent
+from tightlink.lazy import np
 from tightlink.numbers import grouped, several
 
 #: A share of time below which a cause is not worth a word.
@@ -137,28 +138,42 @@ def _take(known: dict[str, float], share: float) -> None:
 
 
 def _outage(group: Group) -> Cause | None:
-    """That a link is down while transfers are under way, with what these wait for the timer behind that."""
-    found = []
-    for link in group.links:
-        if "outages" not in link.spec:
-            continue
+    """That links are down while transfers are under way, with what these wait for the timer behind that.
+
+    Who takes several that fail waits for the one that takes longest of its time.
+    """
+    lost_s = np.zeros(len(group.starts_s))
+    lasts_s: dict[str, float] = {}
+    at_random = False
+    for link in [each for each in group.links if "outages" in each.spec]:
         taken = group.takes(link.name)
         times = zip(group.starts_s[taken].tolist(), group.stops_s[taken].tolist(), strict=True)
-        hit = [(*each, down_s) for each in times if (down_s := link.down_s(*each)) > 0]
-        if link.fails_at_random:
-            lasts_s, who = sum(down_s for *_, down_s in hit), " on average"
-        else:
-            lasts_s = sum(_loses_s(group, link, *each) for each in hit)
-            who = f", while {grouped(len(hit))} of {several(len(group.starts_s), 'transfer')} are under way"
-        whole_s = link.down_s(float(group.starts_s.min()), float(group.stops_s.max()))
-        text = f"link {link.name} is down, {ms(whole_s)}{who}"
-        found.append(Cause("outage", lasts_s / group.total_s, "certain", link.name, text))
-    worst = max(found, key=lambda cause: cause.share or 0.0, default=None)
-    return worst if worst is not None and (worst.share or 0.0) >= _LEAST else None
+        found_s = [_loses_s(group, link, *each) for each in times]
+        if any(found_s):
+            lost_s[taken] = np.maximum(lost_s[taken], found_s)
+            lasts_s[link.name] = link.down_s(float(group.starts_s.min()), float(group.stops_s.max()))
+            at_random |= link.fails_at_random
+    share = float(lost_s.sum()) / group.total_s if group.total_s else 0.0
+    if share < _LEAST:
+        return None
+    # Where both directions are, one name is enough.
+    links = _in_order(name for name in lasts_s if name.removesuffix(".reverse") not in lasts_s.keys() - {name})
+    where = named(links)
+    who = f"link {where} is" if len(links) == 1 else f"{len(links)} links, {where}, are"
+    hit = f", while {grouped(int(np.count_nonzero(lost_s)))} of {several(len(lost_s), 'transfer')} are under way"
+    lasts = between(ms(min(lasts_s.values())), ms(max(lasts_s.values())))
+    text = f"{who} down, {lasts}{' on average' if at_random else hit}"
+    return Cause("outage", share, "certain", where, text)
 
 
-def _loses_s(group: Group, link: Link, start_s: float, stop_s: float, down_s: float) -> float:
-    """What a transfer loses by outages of a link, with the timer that expires behind them at most: timers double."""
+def _loses_s(group: Group, link: Link, start_s: float, stop_s: float) -> float:
+    """What a transfer loses by outages of a link, with the timer that expires behind them at most: timers double.
+
+    Without timeouts packets have waited for the end of an outage in a queue.
+    """
+    down_s = link.down_s(start_s, stop_s)
+    if not down_s or link.fails_at_random or not group.row["timeouts"]:
+        return down_s
     connects = link.down_s(start_s, start_s + group.base_rtt_s) > 0
     timer_s = max(down_s, timeout(group)["initial_s" if connects else "min_s"])
     return min(stop_s - start_s, down_s + timer_s)
@@ -221,7 +236,7 @@ def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
     """More is offered than links carry, or about as much."""
     offers = _rates(used.offered_bps for used in overloaded)
     carries = _rates(used.link.carries_bps(group.packet_bytes) for used in overloaded)
-    where = named(used.link.name for used in _in_order(overloaded))
+    where = named(_in_order(used.link.name for used in overloaded))
     who = where if len(overloaded) == 1 else f"each of {len(overloaded)} links, {where},"
     much, than = ("more", "than") if exceeds(group, overloaded[0]) else ("about as much", "as")
     text = f"{much} is offered to {who} {than} it carries: {offers} while transfers arrive, of {carries}"
@@ -235,9 +250,9 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
         return bounds.router(mean_of(group), group.path(), router, share)
     full = [used for used in group.there if used.link.utilization >= FULL and used.part >= _LEAST]
     if full:
-        ordered = _in_order(full)
-        busy = {used.link.name: used.link.utilization for used in ordered}
-        text = bounds.saturated_links(busy, [max(1, round(used.at_once)) for used in ordered], _WHILE)
+        of = {used.link.name: used for used in full}
+        busy = {name: of[name].link.utilization for name in _in_order(of)}
+        text = bounds.saturated_links(busy, [max(1, round(of[name].at_once)) for name in busy], _WHILE)
         return Cause("saturated_link", share, "certain", named(busy), text)
     back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
     if back is not None and back.utilization >= FULL:
@@ -252,8 +267,9 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
     return Cause("saturated_link", share, "likely", waits.where or busiest.name, text)
 
 
-def _in_order(links: Sequence[Used]) -> list[Used]:
-    return sorted(links, key=lambda used: (len(used.link.name), used.link.name))
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Names by their numbers."""
+    return sorted(names, key=lambda name: (len(name), name))
 
 
 def _rates(bps: Iterable[float]) -> str:
