@@ -250,9 +250,31 @@ def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float)
     assert shares.get("timeouts", 0.0) == pytest.approx(share if share >= 0.03 else 0, abs=0.01)
     assert found.causes[0].name == ("timeouts" if share > 0.5 else "saturated_link")
     if share > 0.5:
-        assert _helps(scenario, "q", 0.6) == [{"traffic.q.tcp.rto.min": "1 ms"}]
+        takes = {"kind": "threshold", "limit": "600 kB", "mark": "20 packets"}
+        assert _helps(scenario, "q", 0.6) == [{"traffic.q.tcp.rto.min": "1 ms"}, {QUEUE: takes}]
     else:
         assert "link net.host_link[0].reverse is saturated" in found.answer.replace("Link", "link")
+
+
+@pytest.mark.parametrize(
+    ("queue", "takes"),
+    [
+        ("66 packets", "400 packets"),
+        ("100 kB", "600 kB"),
+        ({"kind": "threshold", "limit": "100 kB", "mark": "20 packets"}, "600 kB"),
+    ],
+)
+def test_a_queue_that_takes_an_incast(queue: Any, takes: str) -> None:
+    """As much as 40 initial windows of ten packets, in the unit of the limit, however long some wait for timers."""
+    plain = {QUEUE: queue, "traffic.q.tcp": {"congestion": "cubic", "rto": {"min": "200 ms"}}}
+    scenario = tl.loads(INCAST).set_all({**plain, "traffic.q.times": ["0 s", "300 ms"]})
+    run = tl.simulate(scenario)
+    (suggestion,) = (each for each in _found(run, "q").suggestions if "initial windows" in each.text)
+    ((key, longer),) = suggestion.changes.items()
+    assert key == QUEUE
+    assert longer == (takes if isinstance(queue, str) else {**queue, "limit": takes})
+    helped = tl.simulate(scenario.set_all(suggestion.changes))
+    assert helped.completion_times["slowdown_mean"][0] < 0.5 * run.completion_times["slowdown_mean"][0]
 
 
 def test_transfers_below_32_packets_at_a_full_link() -> None:

@@ -47,6 +47,8 @@ _UNLIKE: Final = 2.0
 _CLASS: Final = "EF"
 #: From so many packets lost on a longer queue is worth a try.
 _LOSES: Final = 0.01
+#: Queues that drop nothing but what they have no room for.
+_PLAIN: Final = frozenset({"drop-tail", "threshold"})
 #: Causes against which there are suggestions of transfers.
 _OWN: Final = frozenset({"saturated_link", "handshake", "timeouts", "last_ack", "outage"})
 #: Causes that full queues have.
@@ -173,14 +175,17 @@ def _hold_bursts(group: Group) -> Iterator[Tried]:
     lost = (group.row["packets_dropped"] or 0) / max(1, group.row["packets_sent"] or 0)
     used = next((each for each in group.there if each.link.name == where), None)
     path = group.path(where)
-    if used is None or lost < _LOSES or used.link.discipline != "drop-tail":
+    if used is None or lost < _LOSES or used.link.discipline not in _PLAIN:
         return
     limit, first = used.link.limit_packets(path.packet_bytes), (path.tcp or {})["initial_window_packets"]
-    wanted = math.ceil(first * max(2.0, used.at_once))
+    wanted = math.ceil(max(2 * first, group.at_once_packets(where, first)))
     if limit is None or used.link.lost_at_queue <= used.link.lost_on_wire or limit >= wanted:
         return
-    packets = f"{wanted} packets"
-    yield f"a queue of {packets} (initial windows of those that come at once)", {_queue(used): packets}
+    in_packets = "packets" in used.link.spec["queue"]["limit"]
+    takes = units.format_packets(wanted) if in_packets else units.format_size(wanted * path.packet_bytes)
+    mark = used.link.written("mark") if used.link.discipline == "threshold" else None
+    queue = takes if mark is None else {"kind": "threshold", "limit": takes, "mark": mark}
+    yield f"a queue of {takes} (initial windows of those that come at once)", {_queue(used): queue}
 
 
 def _key(used: Used) -> str:

@@ -259,6 +259,16 @@ class Group:
         found: NDArray[Any] = self._every.takes(link)[self.own]
         return found
 
+    def at_once_packets(self, link: str, first: float) -> float:
+        """The most packets that transfers bring to a link with initial windows of ``first`` within a base round trip."""
+        taken = self._every.takes(link, acks=False)[self.own]
+        starts_s = self.starts_s[taken]
+        order = np.argsort(starts_s, kind="stable")
+        starts_s = starts_s[order]
+        until = np.cumsum(np.minimum(first, self.bytes[taken][order] / self.packet_bytes))
+        last = np.searchsorted(starts_s, starts_s + self.base_rtt_s, side="right") - 1
+        return float((until[last] - np.concatenate(([0.0], until[:-1]))).max())
+
     def fills_bps(self, used: Used) -> float:
         """What those that are under way at once send over a link: the mean of their rates times how many they are."""
         taken = self.takes(used.link.name)
