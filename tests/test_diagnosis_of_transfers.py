@@ -238,6 +238,32 @@ def test_flows_that_meet_on_a_link_beside_idle_ones_are_sprayed() -> None:
     assert all("routing.ecmp" not in each.changes for each in sprayed.suggestions)
 
 
+UNLIKE: dict[str, Any] = {
+    "topology.net.spines": 4,
+    "topology.net.spine_link.rate": ["250 Mbit/s", *["1 Gbit/s"] * 15],
+    "traffic.web.tcp.congestion": "dctcp",
+    QUEUE: {"kind": "threshold", "limit": "400 packets", "mark": "20 packets"},
+}
+
+
+def test_paths_that_are_not_alike_are_not_sprayed() -> None:
+    """Each path gets as many packets: one at a quarter of the rate would carry what comes for it no more."""
+    scenario = tl.loads(LEAVES).set_all({**UNLIKE, "traffic.web.load": "18 %", "seed": 4})
+    found = _found(tl.simulate(scenario), "web")
+    assert found.causes[0].where == "net.spine_link[0].reverse"
+    assert found.suggestions
+    assert all("routing.ecmp" not in each.changes for each in found.suggestions)
+    assert _mean(scenario.set("routing.ecmp", "packet"), "web") > 2 * _mean(scenario, "web")
+
+
+def test_of_links_that_are_not_alike_only_the_overloaded_one_is_to_be_faster() -> None:
+    scenario = tl.loads(LEAVES).set_all({**UNLIKE, "traffic.web.load": "25 %"})
+    (suggestion,) = _found(tl.simulate(scenario), "web").suggestions
+    assert suggestion.changes.keys() == {"topology.net.spine_link.rate[0]"}
+    assert suggestion.text.endswith(" for net.spine_link[0]")
+    assert _helps(scenario, "web", 0.8) == [suggestion.changes]
+
+
 @pytest.mark.parametrize(("least", "share"), [("200 ms", 0.59), ("10 ms", 0.07), ("1 ms", 0.007)])
 def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float) -> None:
     """Two timeouts among 40 transfers of about 7 ms each, while the receiver's link is full."""

@@ -336,6 +336,10 @@ class Paths:
             found.setdefault(self._place(link), []).append(link)
         return found
 
+    def named(self, link: str) -> Link:
+        """The link of this name."""
+        return self.link_at(self._network.links[link])
+
     def nodes(self, link: str) -> tuple[int, int]:
         """Where a link begins and ends."""
         hop = self._network.hops[self._network.links[link]]

@@ -17,7 +17,7 @@ from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.under_way import Group, Used
-from tightlink.diagnosis.words import ALIKE, amount, between, ms, named, percent, rate, small_percent
+from tightlink.diagnosis.words import ALIKE, amount, between, by_number, ms, named, percent, rate, small_percent
 from tightlink.lazy import np
 from tightlink.numbers import grouped, several
 
@@ -157,7 +157,7 @@ def _outage(group: Group) -> Cause | None:
     if share < _LEAST:
         return None
     # Where both directions are, one name is enough.
-    links = _in_order(name for name in lasts_s if name.removesuffix(".reverse") not in lasts_s.keys() - {name})
+    links = by_number(name for name in lasts_s if name.removesuffix(".reverse") not in lasts_s.keys() - {name})
     where = named(links)
     who = f"link {where} is" if len(links) == 1 else f"{len(links)} links, {where}, are"
     hit = f", while {grouped(int(np.count_nonzero(lost_s)))} of {several(len(lost_s), 'transfer')} are under way"
@@ -236,7 +236,7 @@ def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
     """More is offered than links carry, or about as much."""
     offers = _rates(used.offered_bps for used in overloaded)
     carries = _rates(used.link.carries_bps(group.packet_bytes) for used in overloaded)
-    where = named(_in_order(used.link.name for used in overloaded))
+    where = named(by_number(used.link.name for used in overloaded))
     who = where if len(overloaded) == 1 else f"each of {len(overloaded)} links, {where},"
     much, than = ("more", "than") if exceeds(group, overloaded[0]) else ("about as much", "as")
     text = f"{much} is offered to {who} {than} it carries: {offers} while transfers arrive, of {carries}"
@@ -251,7 +251,7 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
     full = [used for used in group.there if used.link.utilization >= FULL and used.part >= _LEAST]
     if full:
         of = {used.link.name: used for used in full}
-        busy = {name: of[name].link.utilization for name in _in_order(of)}
+        busy = {name: of[name].link.utilization for name in by_number(of)}
         text = bounds.saturated_links(busy, [max(1, round(of[name].at_once)) for name in busy], _WHILE)
         return Cause("saturated_link", share, "certain", named(busy), text)
     back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
@@ -265,11 +265,6 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
     text = f"they wait for links that are busy at times: the busiest, {busiest.name}, is "
     text += f"{percent(busiest.utilization)} busy{_WHILE}"
     return Cause("saturated_link", share, "likely", waits.where or busiest.name, text)
-
-
-def _in_order(names: Iterable[str]) -> list[str]:
-    """Names by their numbers."""
-    return sorted(names, key=lambda name: (len(name), name))
 
 
 def _rates(bps: Iterable[float]) -> str:

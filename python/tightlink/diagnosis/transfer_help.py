@@ -19,7 +19,7 @@ from tightlink.diagnosis.other_queues import fair_queues
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
 from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
-from tightlink.diagnosis.words import family, named, two_digits
+from tightlink.diagnosis.words import between, by_number, family, named, two_digits
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -35,7 +35,7 @@ _FILLS: Final = 0.25
 _LONG_WAIT: Final = 0.5
 #: Who fills the queue of a link that is less busy does so for a part of the time only.
 _BUSY: Final = 0.5
-#: Links of a tier that are less busy than that part of the busiest have room for what collides there.
+#: Where links of a tier would be less busy than that part of the busiest, they have room for what collides there.
 _ROOM: Final = 0.75
 #: A faster link is suggested that what is offered takes so much of.
 _WANTED: Final = 0.8
@@ -121,8 +121,15 @@ def _relieve(run: Run, group: Group, overloaded: Sequence[Used]) -> Iterator[Tri
         yield f"a load of {less}", {f"traffic.{group.row['label']}.load": less}
     elif most.link.spec["rate_pps"] is None and "rate" not in most.link.spec and most.link.shaped_bps == math.inf:
         part = most.link.spec["rate_bps"] / most.link.carries_bps(group.packet_bytes)
-        rate = two_digits(wanted_bps * part, math.ceil)
-        yield f"a rate of {rate} for {_tier(most.link.name)}", {f"{key}.rate": rate}
+        # Of links that have a rate each, only those that carry too little get another.
+        own = _has_rates(run, most)
+        asked = sorted(links, key=lambda used: used.offered_bps) if own else [most]
+        rates = {used.link.name.removesuffix(".reverse") if own else _tier(used.link.name):
+                 used.offered_bps / _WANTED * part for used in asked}  # fmt: skip
+        written = {f"{key}.rate{name[name.index('[') :] if own else ''}": two_digits(bps, math.ceil)
+                   for name, bps in rates.items()}  # fmt: skip
+        lowest, highest = (two_digits(pick(rates.values()), math.ceil) for pick in (min, max))
+        yield f"a rate of {between(lowest, highest)} for {named(by_number(rates))}", written
 
 
 def _collide(run: Run, group: Group) -> Iterator[Tried]:
@@ -132,8 +139,8 @@ def _collide(run: Run, group: Group) -> Iterator[Tried]:
         return
     full = [used for used in group.there if used.link.utilization >= FULL and not group.ends(used)]
     for used in full:
-        others = group.tier(used)
-        if sum(others) < _ROOM * used.link.utilization * len(others):
+        # Spraying asks as much of each link, whatever its rate.
+        if group.evenly(used) < _ROOM * used.link.utilization:
             is_rack = (group.path().tcp or {})["recovery"] == "rack"
             more = {} if is_rack else {f"traffic.{group.row['label']}.tcp.recovery": "rack"}
             yield f"per-packet spraying{' with RACK' if more else ''}", {"routing.ecmp": "packet", **more}
@@ -186,6 +193,14 @@ def _hold_bursts(group: Group) -> Iterator[Tried]:
     mark = used.link.written("mark") if used.link.discipline == "threshold" else None
     queue = takes if mark is None else {"kind": "threshold", "limit": takes, "mark": mark}
     yield f"a queue of {takes} (initial windows of those that come at once)", {_queue(used): queue}
+
+
+def _has_rates(run: Run, used: Used) -> bool:
+    """Whether each link of a tier has a rate that the scenario names."""
+    found = _TIER.fullmatch(used.link.name)
+    tier = getattr(run.scenario.topology[found["topology"]], found["tier"], None) if found else None
+    rate = getattr(tier, "rate", None)
+    return isinstance(rate, Sequence) and not isinstance(rate, str)
 
 
 def _key(used: Used) -> str:

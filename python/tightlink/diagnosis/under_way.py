@@ -18,6 +18,7 @@ Example:
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -148,11 +149,18 @@ class UnderWay:
         hosts = {flow[end] for flow in itertools.compress(self.paths.flows, own) for end in ("from", "to")}
         return not hosts.isdisjoint(self.paths.nodes(link))
 
-    def tier(self, link: str, active_s: float) -> list[float]:
-        """How busy all links of a link's tier and direction are in a time in which they carry all that they do."""
-        totals = self._run.links.select("link", "utilization").iter_rows()
+    def tier(self, link: str, active_s: float, size: int) -> tuple[float, float]:
+        """What a link of a link's tier and direction carries on average, and what the slowest could, in bit/s.
+
+        In a time in which they carry all that they do.
+        """
         scale = self._duration_s / active_s if active_s else 1.0
-        return [min(1.0, (busy or 0.0) * scale) for name, busy in totals if _tier(name) == _tier(link)]
+        busy = {name: min(1.0, (busy or 0.0) * scale)
+                for name, busy in self._run.links.select("link", "utilization").iter_rows()
+                if _tier(name) == _tier(link)}  # fmt: skip
+        rates_bps = [self.paths.named(name).carries_bps(size) for name in busy]
+        carried_bps = sum(map(operator.mul, busy.values(), rates_bps))
+        return carried_bps / len(rates_bps), min(rates_bps)
 
     def typical(self, own: NDArray[Any]) -> Iterator[tuple[Mapping[str, Any], float, Mapping[int, float]]]:
         """Of each route of some flows one of these, with the bytes of all and its links; those with most first."""
@@ -229,9 +237,14 @@ class Group:
         """Whether a link begins or ends at a host of the group: no path leads around it."""
         return self._every.ends(used.link.name, self.own)
 
-    def tier(self, used: Used) -> list[float]:
-        """How busy the links of a tier are meanwhile, in the direction of one of them."""
-        return self._every.tier(used.link.name, self.active_s)
+    def evenly(self, used: Used) -> float:
+        """How busy the slowest link of a tier, in the direction of one of them, would be if all carried as much.
+
+        More than all the time where what comes while transfers arrive is more than that link carries.
+        """
+        mean_bps, slowest_bps = self._every.tier(used.link.name, self.active_s, self.packet_bytes)
+        comes = used.beside_bps / slowest_bps
+        return max(mean_bps / slowest_bps, comes if comes > 1 else 0.0)
 
     @cached_property
     def packet_bytes(self) -> int:
@@ -260,7 +273,7 @@ class Group:
         return found
 
     def at_once_packets(self, link: str, first: float) -> float:
-        """The most packets that transfers bring to a link with initial windows of ``first`` within a base round trip."""
+        """The most packets that transfers bring to a link by initial windows of ``first`` within a base round trip."""
         taken = self._every.takes(link, acks=False)[self.own]
         starts_s = self.starts_s[taken]
         order = np.argsort(starts_s, kind="stable")

@@ -166,6 +166,15 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def by_number(names: Iterable[str]) -> list[str]:
+    """Names by their numbers, those of one direction together.
+
+    >>> by_number(["a[1].reverse", "a[10]", "a[9]", "a[0].reverse"])
+    ['a[9]', 'a[10]', 'a[0].reverse', 'a[1].reverse']
+    """
+    return sorted(names, key=lambda name: (len(name), name))
+
+
 def named(labels: Iterable[str]) -> str:
     """Names of flows in short: members of a group that follow one another by the first and the last.
 
