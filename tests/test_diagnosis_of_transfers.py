@@ -264,6 +264,23 @@ def test_of_links_that_are_not_alike_only_the_overloaded_one_is_to_be_faster() -
     assert _helps(scenario, "web", 0.8) == [suggestion.changes]
 
 
+def test_spraying_comes_last_where_a_hosts_own_link_makes_wait() -> None:
+    """Two elephants that meet on the way to a host fill its link: no other path leads around that."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "120 ms"
+seed = 4
+topology.net = { kind = "leaf-spine", leaves = 2, spines = 2, hosts = 8, link = { rate = "10 Gbit/s", delay = "2 us", queue = "1 MB" } }
+traffic.elephant = { kind = "bulk", flows = 2, from = "net.host[*]", to = "net.host[15]" }
+traffic.mice = { kind = "transfers", from = "net.host[*]", to = "net.host[15]", arrivals = "5 transfers/ms", size = "10 kB", stop = "60 ms" }
+""")
+    found = _found(tl.simulate(scenario), "mice")
+    assert found.delay is not None
+    assert found.delay.where == "net.host_link[15].reverse"
+    assert found.suggestions[0].text.startswith("FQ-CoDel")
+    assert found.suggestions[-1].changes == {"routing.ecmp": "packet"}
+
+
 @pytest.mark.parametrize(("least", "share"), [("200 ms", 0.59), ("10 ms", 0.07), ("1 ms", 0.007)])
 def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float) -> None:
     """Two timeouts among 40 transfers of about 7 ms each, while the receiver's link is full."""

@@ -97,8 +97,10 @@ def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[T
     waits = found.waits
     queued = sum(share.get(name, 0.0) for name in _QUEUED) + found.retransmitted
     if queued >= WAITS and waits.mean_s >= _LONG_WAIT * waits.base_s:
-        yield from _collide(run, group)
-        yield from _wait_less(run, group, waits, filling)
+        around, turns = [*_collide(run, group)], [*_wait_less(run, group, waits, filling)]
+        # Where they wait most at a host, no other path leads around it.
+        at_host = any(used.link.name == waits.where and group.ends(used) for used in group.there)
+        yield from [*turns, *around] if at_host else [*around, *turns]
     if found.retransmitted >= _WORTH and not found.overloaded:
         yield from _connect_sooner(group)
     elif share.get("timeouts", 0.0) >= _WORTH:
