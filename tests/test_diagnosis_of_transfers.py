@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -297,6 +298,24 @@ def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float)
         assert _helps(scenario, "q", 0.6) == [{"traffic.q.tcp.rto.min": "1 ms"}, {QUEUE: takes}]
     else:
         assert "link net.host_link[0].reverse is saturated" in found.answer.replace("Link", "link")
+
+
+def test_how_much_comes_for_a_link_that_each_transfer_fills() -> None:
+    """At a tenth of the load a link is busy whenever there is a transfer, and has room for nine times as many."""
+    text = WIRE.replace('times = ["0 s", "500 ms"]', 'arrivals = "12.5 transfers/s", stop = "9 s"')
+    run = tl.simulate(tl.loads(text).set("duration", "10 s"))
+    comes = 8 * run.completions["bytes"].sum() * 1500 / 1448 / 9 / 1e9
+    said = re.search(
+        r"busy while there are transfers, which bring (\d+) % of what it carries\)", _found(run, "web").answer
+    )
+    assert said
+    assert int(said[1]) == pytest.approx(100 * comes, abs=1)
+
+
+def test_a_link_that_idles_while_a_few_wait_for_timers() -> None:
+    run = tl.simulate(tl.loads(INCAST).set_all({"traffic.q.tcp.rto.min": "100 ms", "traffic.q.size": "10 kB"}))
+    assert run.flows["timeouts"][0] > 0
+    assert "busy while there are transfers, of which some wait for timers" in _found(run, "q").answer
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def merged(weighted: Iterable[tuple[Cause, float]], total: float = 1.0) -> list[
 
 
 def named_causes(found: Sequence[Cause], beside: Collection[str] = ()) -> list[Cause]:
-    """The causes that a sentence names: the first, and the second where the first is not clear, or one of ``beside``."""
+    """The causes that a sentence names: the first, and the second where the first is not clear, or of ``beside``."""
     share = found[0].share
     second = [cause for cause in found[1:2] if (cause.share or 0.0) >= _WORTH_NAMING]
     unclear = share is not None and share < CLEAR

@@ -76,9 +76,7 @@ def causes(group: Group, waits: Delay, paths: Paths) -> Found:
     found = [] if down is None else [down]
     found += _timers(group, spent)
     if spent.full >= _LEAST or overloaded:
-        found.append(
-            _offered(group, spent.full, overloaded) if overloaded else _full(group, spent.full, waits, crowded)
-        )
+        found.append(_offered(group, spent.full, overloaded) if overloaded else _full(group, spent, waits, crowded))
     row = mean_of(group)
     bound = {"receiver_window": bounds.receiver_window, "sender_rate": bounds.sender_rate}
     found += [bound[name](row, group.path(), paths, share) for name, share in spent.others.items() if share >= _LEAST]
@@ -243,8 +241,9 @@ def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
     return Cause("saturated_link", share, "certain", where, text)
 
 
-def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cause:
+def _full(group: Group, spent: _Account, waits: Delay, crowded: Used | None) -> Cause:
     """A router or links that are full; or else the busiest of those at which packets wait."""
+    share = spent.full
     router = bounds.busy_processor(group.path())
     if router is not None:
         return bounds.router(mean_of(group), group.path(), router, share)
@@ -252,7 +251,9 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
     if full:
         of = {used.link.name: used for used in full}
         busy = {name: of[name].link.utilization for name in by_number(of)}
-        text = bounds.saturated_links(busy, [max(1, round(of[name].at_once)) for name in busy], _WHILE)
+        text = bounds.saturated_links(
+            busy, [max(1, round(of[name].at_once)) for name in busy], f"{_WHILE}{_brought(group, full)}"
+        )
         return Cause("saturated_link", share, "certain", named(busy), text)
     back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
     if back is not None and back.utilization >= FULL:
@@ -264,7 +265,17 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
     busiest = group.there[0].link
     text = f"they wait for links that are busy at times: the busiest, {busiest.name}, is "
     text += f"{percent(busiest.utilization)} busy{_WHILE}"
+    text += ", of which some wait for timers" if spent.retransmitted + spent.timeouts >= _LEAST else ""
     return Cause("saturated_link", share, "likely", waits.where or busiest.name, text)
+
+
+def _brought(group: Group, full: Sequence[Used]) -> str:
+    """How much comes of what links carry, which says whether there is room for more: one alone fills its narrowest."""
+    if any(used.transfers < _FEWEST for used in full):
+        return ""
+    loads = [used.offered_bps / used.link.carries_bps(group.packet_bytes) for used in full]
+    carries = "it carries" if len(full) == 1 else "they carry"
+    return f", which bring {between(percent(min(loads)), percent(max(loads)))} of what {carries}"
 
 
 def _rates(bps: Iterable[float]) -> str:
