@@ -55,6 +55,26 @@ def test_groups_have_the_members_that_they_say(kind: str) -> None:
         assert f"{group}[{size}]" not in {*net.nodes, *net.links}
 
 
+def test_one_link_of_a_group_fails() -> None:
+    """Losses, outages and changing rates are a list, of which each link has one, in both directions."""
+    steps = '{ schedule = [{ at = "0 s", rate = "1 Gbit/s" }, { at = "0.1 s", rate = "1 Mbit/s" }] }'
+    outages = '{ up = "1 s", down = "10 ms" }, "none", "none", "none"'
+    spine = f'rate = ["1 Gbit/s", "1 Gbit/s", "1 Gbit/s", {steps}], loss = [0, "1 %", 0, 0], outages = [{outages}]'
+    keys = f'leaves = 2, spines = 2, hosts = 2, link.rate = "1 Gbit/s", spine_link = {{ {spine} }}'
+    written = scenario("leaf-spine", keys)
+    for each in (written, tl.loads(written.to_toml())):
+        links = {link["name"]: link for link in each.resolve()["links"]}
+        for back in ("", ".reverse"):
+            four = [links[f"net.spine_link[{index}]{back}"] for index in range(4)]
+            assert ["outages" in link for link in four] == [True, False, False, False]
+            assert [link["loss"] for link in four] == [0, 0.01, 0, 0]
+            assert ["rate" in link for link in four] == [False, False, False, True]
+    changed = written.set("topology.net.spine_link.outages[1]", {"schedule": [{"at": "1 s", "for": "1 s"}]})
+    assert "outages" in next(link for link in changed.resolve()["links"] if link["name"] == "net.spine_link[1]")
+    with pytest.raises(tl.ScenarioError, match=r"spine_link\.loss = .*: expected 4 values, one for each link, not 1"):
+        written.set("topology.net.spine_link.loss", ["1 %"])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_node_reaches_every_other(kind: str) -> None:
     net = network(kind, KINDS[kind])

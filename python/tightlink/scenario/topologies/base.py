@@ -11,9 +11,11 @@ from pydantic import WithJsonSchema, model_validator
 from tightlink import units
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import Medium, Span, Wire, both, like_its_network
+from tightlink.scenario.loss import Loss
+from tightlink.scenario.outages import LinkOutages
 from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.table import Table, merged, wrong
-from tightlink.scenario.values import LineRate, PropagationDelay
+from tightlink.scenario.values import PropagationDelay
 
 MOST_NODES: Final = 1_000_000
 
@@ -27,17 +29,23 @@ class Spread(Table):
     """From the delay of a link to the delay of the next."""
 
 
-Rates = Annotated[ChangingRate | list[LineRate], Forms()]
+Rates = Annotated[ChangingRate | list[ChangingRate], Forms()]
+Losses = Annotated[Loss | list[Loss], Forms()]
+Failures = Annotated[LinkOutages | list[LinkOutages], Forms()]
 Delays = Annotated[PropagationDelay | list[PropagationDelay] | Spread, Forms()]
 
 
 class GroupWire(Medium):
-    """One direction of each link of a group; rates and delays may differ from link to link."""
+    """One direction of each link of a group; rates, delays, losses and outages may differ from link to link."""
 
     rate: Rates | None = None
-    """Transmission rate in bits or in packets, or one for each link."""
+    """Transmission rate in bits or in packets, or a table of how it changes; or one for each link."""
     delay: Delays | None = None
     """Propagation delay, one for each link, or { first, every } (default "0 s")."""
+    loss: Losses | None = None  # type: ignore[assignment]  # or one for each
+    """What the wire loses after its transmission: a share, or a table of a model; or one for each link (default 0)."""
+    outages: Failures | None = None  # type: ignore[assignment]
+    """When the link is down, by a schedule or at random; or for each link, be it "none" (default never)."""
 
 
 class GroupReverse(GroupWire):
@@ -121,7 +129,7 @@ def directions(written: Mapping[str, Any], count: int) -> Iterator[tuple[Wire, W
 
 
 def _differ(written: Mapping[str, Any]) -> bool:
-    return isinstance(written.get("delay"), list | dict) or isinstance(written.get("rate"), list)
+    return isinstance(written.get("delay"), dict) or any(isinstance(value, list) for value in written.values())
 
 
 def check_lists(written: Mapping[str, Any], count: int, key: str) -> None:
