@@ -216,6 +216,7 @@ def test_an_outage_of_several_links_is_one_and_what_handshakes_wait_for() -> Non
     short = scenario.set("topology.net.spine_link.outages", {"schedule": [{"at": "20 ms", "for": "10 ms"}]})
     run = tl.simulate(short)
     waits = [cause.share or 0.0 for cause in _found(run, "web").causes if cause.name == "outage"]
+    assert ", are down, 10 ms, while" in _found(run, "web").answer
     without = tl.simulate(scenario.set("topology.net.spine_link.outages", "none"))
     more_s = run.completions["completion_s"].sum() - without.completions["completion_s"].sum()
     assert waits == [pytest.approx(more_s / run.completions["completion_s"].sum(), rel=0.5)]

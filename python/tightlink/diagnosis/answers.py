@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -63,12 +63,11 @@ def merged(weighted: Iterable[tuple[Cause, float]], total: float = 1.0) -> list[
     return [cause if cause.share is None else replace(cause, share=shares[key] / total) for key, cause in first.items()]
 
 
-def named_causes(found: Sequence[Cause], beside: Collection[str] = ()) -> list[Cause]:
-    """The causes that a sentence names: the first, and the second where the first is not clear, or of ``beside``."""
+def named_causes(found: Sequence[Cause]) -> list[Cause]:
+    """The causes that a sentence names: the first, and the second where the first is not clear."""
     share = found[0].share
-    second = [cause for cause in found[1:2] if (cause.share or 0.0) >= _WORTH_NAMING]
-    unclear = share is not None and share < CLEAR
-    return [found[0], *(cause for cause in second if unclear or cause.name in beside)]
+    second = share is not None and share < CLEAR and any((cause.share or 0.0) >= _WORTH_NAMING for cause in found[1:2])
+    return list(found[: 1 + second])
 
 
 @dataclass(frozen=True)

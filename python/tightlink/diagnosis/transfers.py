@@ -50,10 +50,14 @@ def _diagnosis(run: Run, group: Group, took_: Mapping[str, Any], filling: Fillin
 
 
 def _spent(found: Sequence[Cause], *, overload: bool) -> list[str]:
-    """What their time is spent on, in sentences: the first cause, and the second where that is not nearly all."""
+    """What their time is spent on, in sentences: the first cause, and the second where that is not nearly all.
+
+    An outage is named in any case: few wait for it, and long.
+    """
+    told = named_causes(found)
+    told += [cause for cause in found if cause.name == "outage" and cause not in told]
     sentences = []
-    # An outage is no state of a network: it is told beside any other.
-    for cause in named_causes(found, beside={"outage"}):
+    for cause in told:
         text = cause.text if cause.name in _OWN else cause.said
         always = (cause.share or 0.0) >= ALWAYS or (overload and cause is found[0])
         sentences.append(sentence(text if always else f"for {percent(cause.share or 0.0)} of their time {text}"))
