@@ -327,14 +327,15 @@ def format_time(seconds: float) -> str:
 
 
 def format_size(count: int) -> str:
-    """Write bytes: "1500 B", "64 KiB", "15 kB"."""
+    """Write bytes: "1500 B", "64 KiB", and "128 kB" rather than "125 KiB"."""
+    for prefix in ("T", "G", "M", "k"):
+        unit = 10 ** _DECIMAL[prefix]
+        # Sizes of packets are in bytes.
+        if count >= (10 * unit if prefix == "k" else unit) and count % unit == 0:
+            return f"{count // unit} {prefix}B"
     for prefix, exponent in reversed(_BINARY.items()):
         if count >= 2**exponent and count % 2**exponent == 0:
             return f"{count >> exponent} {prefix}B"
-    for prefix in ("T", "G", "M", "k"):
-        unit = 10 ** _DECIMAL[prefix]
-        if count >= 10 * unit and count % unit == 0:
-            return f"{count // unit} {prefix}B"
     return f"{count} B"
 
 
