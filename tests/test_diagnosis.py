@@ -1053,3 +1053,44 @@ def test_a_receivers_window_that_still_opens() -> None:
     helped = tl.simulate(scenario.set_all(suggestion.changes))
     assert helped.flows["stop_s"][0] < 0.75 * run.flows["stop_s"][0]
     assert helped.why().diagnoses[0].causes[0].name == "saturated_link"
+
+
+MARKED: Final = """
+profile = "linux"
+duration = "200 ms"
+[topology.net]
+kind = "dumbbell"
+pairs = 4
+access = { rate = "10 Gbit/s", delay = "5 us", queue = "unlimited" }
+bottleneck = { rate = "10 Gbit/s", delay = "40 us", queue = { kind = "threshold", limit = "500 packets", mark = "65 packets" } }
+[traffic.a]
+kind = "bulk"
+flows = 2
+from = "net.left[*]"
+to = "net.right[*]"
+tcp = { congestion = "dctcp" }
+[traffic.b]
+kind = "bulk"
+flows = 2
+from = "net.left[*]"
+to = "net.right[*]"
+"""
+
+
+@pytest.mark.parametrize(
+    ("control", "key", "least"), [("dctcp", "traffic.b.tcp.congestion", 0.9), ("cubic", "traffic.b.tcp.ecn", 0.5)]
+)
+def test_who_does_not_answer_marks_leaves_nothing_to_others(control: str, key: str, least: float) -> None:
+    """Between near hosts FQ-CoDel would add delay: with the same control, or ECN, the queue is short and shared."""
+    scenario = tl.loads(MARKED).set_all({"traffic.a.tcp.congestion": control, "traffic.a.tcp.ecn": True})
+    run = tl.simulate(scenario)
+    assert "b gets 9" in run.why().sentence.replace("\n", " ")
+    (found,) = run.why("a[0]").diagnoses
+    assert "as b does not answer the marks that others do" in found.answer
+    (suggestion,) = found.suggestions
+    assert suggestion.changes.keys() == {key}
+    helped = tl.simulate(scenario.set_all(suggestion.changes))
+    rates = helped.flows["goodput_bps"].to_list()
+    assert sum(rates) ** 2 / (4 * sum(rate**2 for rate in rates)) > least
+    assert helped.flows["queueing_delay_mean_s"].max() < 0.3 * run.flows["queueing_delay_mean_s"].max()
+    assert "does not answer" not in helped.why().sentence

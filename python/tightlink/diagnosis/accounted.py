@@ -12,11 +12,12 @@ from tightlink.diagnosis.answers import ALWAYS, CLEAR, Cause, Delay, Diagnosis, 
 from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
-from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kernel import Kernel, disagreement
-from tightlink.diagnosis.kinds import FAIR
+from tightlink.diagnosis.kinds import FAIR, SCALABLE
+from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.media import larger_burst, next_class, slower
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import paths_of
@@ -151,12 +152,24 @@ class Accounted:
             alike,
             fill={label: self._paths.control(label) for label in self._filling.of(where, row)},
             slower=slower(self._run, where, row, self._filling),
+            marks=self._marks(path.busiest),
             burst=larger_burst(self._paths, path.link(first.where)) if policed else None,
             needless=needless and turns,
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
             beside=Beside.of(self._filling, where, row, path),
             alone=self._paths.has_alone(path.busiest.name, row),
         )
+
+    def _marks(self, link: Link) -> Tried | None:
+        """ECN for who does not answer the marks of a link; where others have a control that is made for them, that."""
+        deaf, controls = self._paths.deaf_to_marks(link)
+        if not deaf:
+            return None
+        key = f"traffic.{self._paths.group(deaf)}.tcp"
+        if controls <= SCALABLE:
+            control = min(controls)
+            return f"{control} for {deaf} as well", {f"{key}.congestion": control}
+        return f"ECN for {deaf} as well", {f"{key}.ecn": True}
 
 
 @dataclass(frozen=True)

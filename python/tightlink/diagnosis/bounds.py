@@ -45,6 +45,8 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float, many
     text = saturated(row, link, paths.sharing(link.name, row), paths.takes_most(link.name), share)
     if link.discipline == STRICT and gave_way(row, path, link, paths):
         text += ", and higher classes go first"
+    if deaf := paths.deaf_to_marks(link)[0]:
+        text += f", as {deaf} does not answer the marks that others do"
     if window_fills(row, path) and paths.sharing(link.name, row) > 1 and gave_way(row, path, link, paths):
         text = (
             f"the receiver's window of {window(path)} holds the rate at window / RTT, {rate(row['throughput_bps'])}, "

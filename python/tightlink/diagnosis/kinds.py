@@ -12,6 +12,8 @@ DEAF: Final = frozenset({"bbr", "bbr3"})
 BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
 #: Controls that send at a rate that they have measured.
 BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
+#: Controls that reduce by the share of marks.
+SCALABLE: Final = frozenset({"dctcp", "prague"})
 #: Queues that give flows turns.
 FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
 #: Queues that decide by themselves what they drop.

@@ -258,6 +258,20 @@ class Paths:
             self._most[link] = most[-1] if most else None
         return self._most[link]
 
+    def deaf_to_marks(self, link: Link) -> tuple[str, frozenset[str]]:
+        """Who gets nearly all of a link and does not answer its marks, and the controls of those that do.
+
+        Nobody where there are none of these; and other queues than a threshold drop what they cannot mark.
+        """
+        most = self.takes_most(link.name) if link.discipline == "threshold" else None
+        answers = [label for label in self.users.get(link.name, ()) if self._answers_marks(label)] if most else []
+        if most is None or not answers or any(self.is_of(label, most[0]) for label in answers):
+            return "", frozenset()
+        return most[0], frozenset(map(self.control, answers))
+
+    def _answers_marks(self, label: str) -> bool:
+        return bool(self._flows[label]["transport"].get("tcp", {}).get("ecn"))
+
     def _rate(self, label: str) -> float:
         """What arrives of a flow, in bit/s; of one that the table does not tell apart, its part of its group's."""
         name = label if label in self._rows else self.group(label)

@@ -13,7 +13,7 @@ from tightlink.diagnosis import bounds, filling, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
-from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, STRICT
+from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
 from tightlink.diagnosis.path import Path
@@ -41,8 +41,7 @@ _FULL: Final = {
 _RECOVERING, _ROOM = ("recovery", "timeouts"), 0.9
 #: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
 _LONG_TIMEOUT, _SHORTEST_TIMEOUT_S = 10, 0.001
-#: Controls that reduce by the share of marks, and of which part of a BDP their threshold is at least.
-_SCALABLE: Final = frozenset({"dctcp", "prague"})
+#: Of which part of a BDP the threshold of controls that reduce by the share of marks is at least.
 _OF_DCTCP: Final = 7
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
@@ -83,6 +82,8 @@ def suggestions(
     long = path.busiest.discipline == "dualpi2" or max(path.base_rtt_s, path.busiest.queueing_s) >= STANDING_S
     if unfair and long and not _is_greedy(row, path, path.busiest, others):
         for_rate = itertools.chain([fair_queues(path.busiest, others)], for_rate)
+    if others.marks is not None and found and found[0].name == "saturated_link":
+        for_rate = itertools.chain([others.marks], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
     if others.slower is not None and path.tcp is None and (_stands(delay) or any(map(_is_of_rate, found))):
@@ -91,7 +92,8 @@ def suggestions(
         for_rate = itertools.chain([others.burst], for_rate)
     tried = itertools.chain(for_delay, for_rate) if acks else itertools.chain(for_rate, for_delay)
     made = _named(changed.suggestions(tried), path, others)
-    sweep = swept(path, made)
+    # A control is no choice where others have set it.
+    sweep = swept(path, [each for each in made if others.marks is None or each.changes != others.marks[1]])
     return (*made, *(changed.swept(*sweep) if sweep is not None else ()))
 
 
@@ -196,7 +198,7 @@ def _larger_burst(path: Path, cause: Cause) -> Iterator[Tried]:
 def _mark_later(path: Path, cause: Cause, others: Others) -> Tried:
     """A threshold below what keeps the link busy: a seventh of the BDP for DCTCP (Alizadeh et al. 2010, eq. 13)."""
     link = path.link(cause.where)
-    part = _OF_DCTCP if path.congestion in _SCALABLE else 1
+    part = _OF_DCTCP if path.congestion in SCALABLE else 1
     least = math.ceil(bdp(link, path) / part) + 1
     if link.discipline != "threshold" or link.marks_packets(path.packet_bytes) >= least:
         return _lengthen_queue(path, cause, others)
