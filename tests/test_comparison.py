@@ -493,6 +493,12 @@ def test_the_summary_says_which_transfers_changed_most(base: Run) -> None:
         ("unfinished", 0.0, 3.0, "worse"),
         ("completion_p50_s", 0.0028, 0.0028, "same"),
     ]
+    # Nor is it better that those which ended were faster, where others did not end.
+    faster = {name: (p50 / 2, p95 / 2, p99 / 2) for name, (p50, p95, p99) in before.items()}
+    lost = measurement(base.flows, completion_times=_transfers(faster, unfinished=3))
+    for pair, verdict in (((runs[0], lost), "worse"), ((lost, runs[0]), "better")):
+        rows = compare(*pair).summary.filter(pl.col("of").str.starts_with("web"))
+        assert rows.select("metric", "verdict").rows() == [("unfinished", verdict)]
 
 
 def test_a_measurement_has_how_near_the_simulation_comes(base: Run, tmp_path: Path) -> None:
