@@ -410,6 +410,18 @@ def test_a_distribution_has_the_words_of_the_table_below_it() -> None:
         assert max(row["completion_s"] for row in rows if row["sizes"] == name) == pytest.approx(longest * unit)
 
 
+def test_slowdowns_are_drawn_from_one_on() -> None:
+    """Alone a transfer has a slowdown of one, of which rounding leaves a little less: a logarithmic axis would go to 0.1."""
+    run = tl.simulate(
+        tl.loads(TREE).set_all({"traffic.web.load": "2 %", "duration": "2 s", "traffic.web.stop": "1.5 s"})
+    )
+    assert run.completions.filter(pl.col("slowdown") < 1).height
+    (section,) = sections(run)
+    over_size = next(block for block in section.blocks if isinstance(block, Chart))
+    rows = [row for data in paper.spec_of(over_size.chart)["datasets"].values() for row in data]
+    assert min(row["slowdown"] for row in rows if "slowdown" in row) == 1
+
+
 def test_a_saved_run_has_its_transfers(tmp_path: Path) -> None:
     run = tl.simulate(tl.loads(TREE))
     again = tl.open_run(run.save(tmp_path / "run"))

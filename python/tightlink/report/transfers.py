@@ -16,6 +16,8 @@ from tightlink.run import Run
 
 #: Points that are drawn; of more, so many by chance.
 _MOST_POINTS: Final = 2000
+#: Digits of a slowdown that is drawn.
+_DIGITS: Final = 6
 #: Groups of transfers of similar size of which quantiles are taken, and how many a group holds at least.
 _MOST_GROUPS: Final = 20
 _FEWEST_WITHIN: Final = 100
@@ -62,7 +64,9 @@ def _charts(each: pl.DataFrame, classes: pl.DataFrame) -> list[Chart]:
 
 def _over_size(each: pl.DataFrame) -> list[Chart]:
     """The slowdown over the size, where there are several."""
-    done = each.drop_nulls("slowdown").select("from", "to", size_bytes=pl.col("bytes"), slowdown=pl.col("slowdown"))
+    # What rounding leaves of one below it would begin the axis at a tenth.
+    slowdown = pl.col("slowdown").round_sig_figs(_DIGITS)
+    done = each.drop_nulls("slowdown").select("from", "to", size_bytes=pl.col("bytes"), slowdown=slowdown)
     if done["size_bytes"].n_unique() < 2:  # noqa: PLR2004
         return []
     shown = done if done.height <= _MOST_POINTS else done.sample(_MOST_POINTS, seed=0)
