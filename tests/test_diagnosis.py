@@ -1092,5 +1092,6 @@ def test_who_does_not_answer_marks_leaves_nothing_to_others(control: str, key: s
     helped = tl.simulate(scenario.set_all(suggestion.changes))
     rates = helped.flows["goodput_bps"].to_list()
     assert sum(rates) ** 2 / (4 * sum(rate**2 for rate in rates)) > least
-    assert helped.flows["queueing_delay_mean_s"].max() < 0.3 * run.flows["queueing_delay_mean_s"].max()
+    waits_s, before_s = (max(each.flows["queueing_delay_mean_s"].to_list()) for each in (helped, run))
+    assert waits_s < 0.3 * before_s
     assert "does not answer" not in helped.why().sentence
