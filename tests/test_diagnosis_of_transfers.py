@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -77,6 +78,7 @@ size = { distribution = "pareto", mean = "100 kB" }
 stop = "150 ms"
 """
 QUEUE = "topology.net.link.queue"
+K8 = Path(tl.__file__).parent / "examples/fat-tree-k8.toml"
 
 
 def _found(run: tl.Run, group: str) -> Diagnosis:
@@ -227,6 +229,9 @@ def test_sprayed_packets_that_overtake_each_other() -> None:
     found = _found(tl.simulate(scenario), "p")
     assert found.causes[0].name == "reordering"
     assert "retransmitted without need" in found.answer
+    # Twice the BDP in flight on average is small at times only.
+    shuffle = _found(tl.simulate(tl.load(K8).set("routing.ecmp", "packet")), "shuffle")
+    assert "keep the window small at times; 2" in shuffle.answer
     assert _helps(scenario, "p") == [{"traffic.p.tcp.recovery": "rack"}]
 
 

@@ -166,9 +166,11 @@ def overtaken(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
         return None
     where = "on their several paths" if link is None else f"on the wire of {link.name}"
     share_of_sent = small_percent(needless / max(1, row["packets_sent"]))
+    # A window that fills the path on average is too small at times only.
+    times = " at times" if (mean_window(row, path) or 0.0) >= path.filling_packets else ""
     text = (
         f"packets that overtake each other {where} are taken for lost ({share_of_sent} "
-        f"retransmitted without need) and keep the window small{of_bdp(row, path)}"
+        f"retransmitted without need) and keep the window small{times}{of_bdp(row, path)}"
     )
     return Cause("reordering", share, "likely", "" if link is None else link.name, text)
 
