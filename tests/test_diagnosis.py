@@ -1019,6 +1019,8 @@ def test_a_window_that_should_fill_the_path_is_told_why_it_does_not(window: str,
     diagnosis = tl.simulate(scenario).why("ftp").diagnoses[0]
     assert diagnosis.causes[0].name == "receiver_window", diagnosis.sentence
     assert said in diagnosis.sentence
+
+
 NEAR_HOSTS: Final = """
 profile = "linux"
 duration = "10 ms"
