@@ -138,6 +138,13 @@ def test_curves_are_functions_or_points() -> None:
     assert ax.get_xscale() == "log"
 
 
+def test_a_legend_does_not_hide_what_is_drawn(one_flow: str) -> None:
+    scenario = tl.loads(one_flow, set={"traffic.ftp.flows": 30, "duration": "1 s", "observe.interval": "100 ms"})
+    ax = plots.series(tl.simulate(scenario), "cwnd_packets")
+    assert ax.get_legend() is None
+    assert ax.get_title(loc="right") == "30 lines, too many to name"
+
+
 def test_missing_series_are_named(run: tl.Run, one_flow: str) -> None:
     with pytest.raises(tl.TightlinkError, match="did you mean queue_packets"):
         plots.series(run, "queue_packet")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _DENSE: Final = 200
 _FLOW_LABELS: Final = 40
 _ONE_LINE: Final = 3
+#: Names for which a legend has room.
+_MOST_NAMES: Final = 15
 #: Ratio of the ends of a logarithmic axis up to which there is room for labels between powers of ten.
 _FEW_POWERS: Final = 200
 
@@ -281,7 +283,11 @@ def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:
 
 def _labelled(ax: Axes, across: str, up: str, *, legend: bool) -> Axes:
     ax.set(xlabel=across, ylabel=up)
-    return with_legend(ax) if legend and ax.get_legend_handles_labels()[1] else ax
+    names = ax.get_legend_handles_labels()[1] if legend else []
+    if len(names) > _MOST_NAMES:
+        ax.set_title(f"{len(names)} lines, too many to name", fontsize=8, fontweight="normal", loc="right")
+        return ax
+    return with_legend(ax) if names else ax
 
 
 def plain_powers(axis: Axis) -> None:
