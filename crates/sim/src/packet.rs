@@ -110,6 +110,12 @@ impl Packet {
         Self { start: 0.0, stamp, identity, state }
     }
 
+    /// The packet with these words, whose service began at `start_s`.
+    #[inline]
+    pub(crate) fn under_way(words: (u64, u64, u64), start_s: f64) -> Self {
+        Self { start: start_s, ..Self::from_words(words) }
+    }
+
     /// The packet on its way over a link: its service began at `start`.
     #[inline]
     #[must_use]

@@ -112,8 +112,7 @@ impl Beyond<'_> {
     #[cold]
     #[inline(never)]
     fn lose_under_way(&mut self, stamp: u64, identity: u64, state: u64, start: Time, delivery: Time, entity: Entity) {
-        let packet = Packet::from_words((stamp, identity, state));
-        let packet = packet.served(start, packet.precedence());
+        let packet = Packet::under_way((stamp, identity, state), start.seconds());
         let delivery = Key::new(delivery, start, packet.precedence(), entity);
         if let Some(notes) = &mut self.notes {
             notes.lost(delivery, self.place, &packet);
@@ -162,7 +161,7 @@ impl Surroundings for Beyond<'_> {
         self.ends_round(packet, at, busy_s);
     }
 
-    // What is seldom done takes copies: a packet or a service whose address is taken is written to memory at every hop.
+    // What is seldom done takes words: a packet or a service whose address is taken is written to memory at every hop.
     #[inline(always)]
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         match passage {

@@ -257,8 +257,8 @@ impl Receiver {
         expires
     }
 
-    /// Sends an ACK with these blocks, if there are any, and with the AccECN option if there is one. The application has not read `unread`
-    /// packets yet.
+    /// Sends an ACK with these blocks, if there are any, and with the AccECN option if there is one. The application has not
+    /// read `unread` packets yet.
     #[inline(always)]
     fn acknowledge<N: Network>(&mut self, network: &mut N, now: Key, blocks: Option<&SackBlocks>, unread: u32) {
         let through = self.next - 1;

@@ -62,8 +62,7 @@ impl Link {
     #[cold]
     #[inline(never)]
     fn note(&mut self, stamp: u64, identity: u64, state: u64, start_s: f64, delivery_s: f64) -> bool {
-        let mut packet = Packet::from_words((stamp, identity, state));
-        packet.start = start_s;
+        let packet = Packet::under_way((stamp, identity, state), start_s);
         if let Some(out_of_order) = &mut self.rare.out_of_order {
             let (at, entity) = (Time::new(delivery_s), self.server.entity());
             out_of_order.keep(packet, Key::new(at, Time::new(start_s), packet.precedence(), entity));

@@ -203,8 +203,9 @@ impl Link {
         }
     }
 
-    /// What the wire makes of a packet. It takes and gives what fits registers: of a service or a packet whose address is handed
-    /// over, every hop of every link writes the words to memory and reads them back as one, for which a processor waits.
+    /// What the wire makes of a packet. It takes a copy, and gives what fits a register: of a service or a packet whose
+    /// address is handed over, every hop of every link writes the words to memory and reads them back as one, for which a
+    /// processor waits.
     #[cold]
     #[inline(never)]
     fn altered(&mut self, packet: Packet, start: Time, delivery: Time) -> Altered {

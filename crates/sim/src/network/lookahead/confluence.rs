@@ -11,8 +11,8 @@ use crate::events::{Key, Keyed};
 use crate::packet::Packet;
 use crate::time::Time;
 
-/// A packet that arrives somewhere, and the key of its arrival; in words (see `Key::words`), no two of a kind side by side: they
-/// are written one by one and soon read, which a compiler would do at once, and for which a processor has to wait.
+/// A packet that arrives somewhere, and the key of its arrival; in words (see `Key::words`), the times not side by side:
+/// they are written one by one and soon read, which a compiler would do at once, and for which a processor has to wait.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Arrived {
