@@ -81,7 +81,7 @@ def path(name: str, value: object) -> Path:
 
 
 def table(name: str, value: Any, expected: str) -> Mapping[str, Any]:
-    """Values by name.
+    """The values by name that an argument gives.
 
     Raises:
         ScenarioError: It is something else.

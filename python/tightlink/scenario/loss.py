@@ -119,7 +119,7 @@ class LossStep(Step):
     """Probability that a packet is lost."""
 
     def value(self) -> float:
-        """The probability."""
+        """The probability that a packet is lost."""
         return units.fraction(self.loss)
 
 

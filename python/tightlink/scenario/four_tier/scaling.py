@@ -75,7 +75,7 @@ def _packets_per_second(rate: str) -> float:
 
 
 def distortion(chosen: FourTier, *, of: float) -> str | None:
-    """As `FourTier.distortion` says."""
+    """What a scale distorts, as `FourTier.distortion` says."""
     if chosen.scale == of:
         return None
     own, whole = _network(chosen), _network(chosen.model_copy(update={"scale": of}))
@@ -93,7 +93,7 @@ def distortion(chosen: FourTier, *, of: float) -> str | None:
 
 
 def turned_levels(chosen: FourTier) -> str | None:
-    """As `FourTier.turned_levels` says.
+    """Parameters of which a scale turns the levels round, as `FourTier.turned_levels` says.
 
     Of parameters that are at one of their levels: others are not compared with the other level.
     """

@@ -266,7 +266,7 @@ def _delay(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
 
 
 def _means(table: pl.DataFrame, responses: Sequence[str]) -> pl.DataFrame:
-    """By control."""
+    """Means of responses by control."""
     return table.group_by("algorithm", maintain_order=True).agg(pl.col(responses).mean())
 
 
