@@ -1,5 +1,6 @@
 //! Packets on a wire: which comes out next, and when.
 
+use super::out_of_order::OutOfOrder;
 use super::{Link, Rare};
 use crate::events::Key;
 use crate::packet::Packet;
@@ -128,10 +129,10 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn next_delivery(&self) -> Option<Key> {
-        match &self.rare.out_of_order {
-            Some(out_of_order) if self.reorders() => out_of_order.next(),
-            _ => self.next_in_order(),
+        if self.reorders() {
+            return self.rare.out_of_order.as_ref().and_then(OutOfOrder::next);
         }
+        self.next_in_order()
     }
 
     /// The same, if packets keep to their order: it is to be announced when the one before it has come out.
