@@ -56,14 +56,17 @@ impl<T: Copy + Default> Ring<T> {
             return None;
         }
         let value = self.slots[self.head as usize];
-        self.head = (self.head + 1) & (self.slots.len() as u32 - 1);
         self.len -= 1;
+        // Once empty, from the first place on again, which is where the cache has it.
+        self.head = if self.len == 0 { 0 } else { (self.head + 1) & (self.slots.len() as u32 - 1) };
         Some(value)
     }
 
     /// Removes all values.
     #[inline]
     pub fn clear(&mut self) {
+        // From the first place on again, which is where the cache has it.
+        self.head = 0;
         self.len = 0;
     }
 
