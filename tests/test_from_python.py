@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import copy
+import math
 import pickle
+import re
 import sys
 import tempfile
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +25,6 @@ import tightlink as tl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 #: The package without its types, of which the tests are that values of other types are taken or refused in a sentence.
 untyped: Any = tl
@@ -40,6 +46,69 @@ def test_numbers_of_numpy_are_numbers(scenario: tl.Scenario, count: Any) -> None
     assert "flows = 2" in changed.to_toml()
     with pytest.raises(tl.ScenarioError, match='did you mean "2 packets"'):
         scenario.set("link.bottleneck.queue", count)
+
+
+def test_what_is_a_time_or_a_number_for_others_is_taken(scenario: tl.Scenario) -> None:
+    class Timedelta(timedelta):
+        """As pandas has it."""
+
+        nanoseconds = 5
+
+    times: list[Any] = [timedelta(milliseconds=20), np.timedelta64(20, "ms"), np.timedelta64(20_000_000, "ns")]
+    for given in times:
+        assert scenario.set("link.bottleneck.delay", given).link["bottleneck"].delay == "20 ms"
+        assert tl.units.time(given) == 0.02
+    assert untyped.Link(ends=("a", "b"), rate="1 Mbit/s", delay=Timedelta(microseconds=1)).delay == "1005 ns"
+    assert scenario.set("duration", timedelta(days=1)).duration == "86400 s"
+    found = tl.sweep(scenario, {"link.bottleneck.delay": np.array([1000, 1001], "timedelta64[us]")})
+    assert found.runs.collect()["link.bottleneck.delay"].to_list() == ["1 ms", "1001 us"]
+    for number in (Decimal("0.01"), Fraction(1, 100)):
+        assert scenario.set("link.bottleneck.loss", number).link["bottleneck"].loss == 0.01
+        assert tl.units.fraction(number) == 0.01
+    assert scenario.set("seed", Decimal(7)).seed == 7
+    with pytest.raises(tl.ScenarioError, match=r'delay = 0.01: expected a unit, too: .*; did you mean "0.01 '):
+        scenario.set("link.bottleneck.delay", Decimal("0.01"))
+    with pytest.raises(tl.ScenarioError, match=r"rate = \"20 ms\": expected a rate"):
+        scenario.set("link.bottleneck.rate", timedelta(milliseconds=20))
+    with pytest.raises(tl.ScenarioError, match=r"queue = Codel: .* not the class; did you mean Codel\(…\)\?$"):
+        scenario.set("link.bottleneck.queue", tl.Codel)
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf])
+def test_what_is_no_number_has_no_unit(value: Any) -> None:
+    for name in ("rate", "packet_rate", "time", "size", "packets", "fraction"):
+        with pytest.raises(tl.TightlinkError, match=r"^(none|nan|inf): expected a finite number$"):
+            getattr(tl.units, f"format_{name}")(value)
+
+
+def test_a_diagnosis_says_that_it_is_of_a_part(scenario: tl.Scenario) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    run = tl.simulate(scenario.set("duration", "10 h"), part=True, watch=interrupt)
+    assert run.part is not None
+    assert run.part.endswith(" s of 10 h")
+    said = f"Of a part of the run only: it was interrupted after {run.part}."
+    assert str(run.why()).splitlines()[-1] == said
+    assert said in run.why("ftp")._repr_html_()
+    assert run.why().to_dict()["part"] == run.part
+    assert (tl.simulate(scenario).part, tl.simulate(scenario).why().part) == (None, None)
+
+
+def test_messages_for_python_and_the_command_name_what_each_has() -> None:
+    """An error below the commands names an argument and its option, or a whole command."""
+    package = Path(tl.__file__).parent
+    above = {"commands", "console.py", "cli.py", "entry.py"}
+    option = re.compile("(?<![a-z-])--[a-z]")
+    for file in package.rglob("*.py"):
+        code = file.read_text("utf-8")
+        if above.intersection(file.relative_to(package).parts) or not option.search(code):
+            continue
+        raised = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Raise))
+        texts = (each.value for node in raised for each in ast.walk(node) if isinstance(each, ast.Constant))
+        for text in texts:
+            if option.search(str(text)):
+                assert re.search("or (add )?--|tightlink [a-z]", str(text)), (file, text)
 
 
 class Halving(tl.CongestionControl):
@@ -221,6 +290,8 @@ def test_what_was_meant_is_said(make: Callable[[], object], message: str) -> Non
         (lambda run, _: tl.compare(run, run).of("flows", "goodput"), "no metric 'goodput' .* did you mean goodput_bps"),
         (lambda _, found: found.run(0), '^run = 0: expected the name of a run, such as "0/0"'),
         (lambda _, found: found.connect("flows"), r"^tables = .*: expected a list, such as \['flows'\]"),
+        (lambda _, found: found.series, "sweep: no run has a table series: set observe.interval, such as"),
+        (lambda _, found: found.table("packets"), "no run has a table packets: simulate with trace=True, or --trace"),
         (lambda _, found: found.connect(["flow"]), '^no table is called "flow"; there are runs, flows'),
     ],
 )  # fmt: skip
@@ -343,7 +414,7 @@ def test_a_temporary_folder_goes_with_python_and_is_not_said_to_be_kept(
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    for output, said in ((None, ""), (tmp_path / "kept", "the same command continues")):
+    for output, said in ((None, ""), (tmp_path / "kept", "the same command, or call, continues")):
         with pytest.raises(KeyboardInterrupt) as caught:
             tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, output=output, watch=interrupt)
         assert said in str(caught.value)

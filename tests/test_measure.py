@@ -376,7 +376,7 @@ def test_a_scenario_without_links_says_so(tmp_path: Path, capfd: pytest.CaptureF
 @needs_links
 def test_without_iperf3_the_other_sender_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
-    with pytest.raises(tl.TightlinkError, match=r"^iperf3 is not installed; --sender probe needs no program$"):
+    with pytest.raises(tl.TightlinkError, match=r"^iperf3 is not installed; the sender probe needs no program$"):
         measure(tl.loads(FTP), sender="iperf3")
 
 

@@ -133,7 +133,7 @@ def test_other_seeds_have_other_times() -> None:
         (
             BURSTS,
             "iperf3",
-            "traffic.app: iperf3 sends bulk, saturate and cbr at a constant interval only; --sender probe sends this, too",
+            "traffic.app: iperf3 sends bulk, saturate and cbr at a constant interval only; the sender probe sends this, too",
         ),
     ],
     ids=["video", "on-off by iperf3"],

@@ -425,7 +425,7 @@ def test_datagrams_that_the_path_does_not_take_whole_are_refused() -> None:
         [*ALONE, "bash", "-c", script, "path", sys.executable, "-c", asked],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
-    expected = "127.0.0.1: the path takes packets of 1300 B whole: choose a --payload of 1272 B or less"
+    expected = "127.0.0.1: the path takes packets of 1300 B whole: choose a payload of 1272 B or less"
     assert done.stderr.splitlines()[-1].endswith(expected)
 
 

@@ -75,7 +75,7 @@ def test_the_link_can_be_chosen() -> None:
     plan = _plan(CHAIN + FTP, "last")
     assert plan.links == ("last",)
     assert plan.warnings[0] == "first, middle would not be faster than last: taken as free"
-    with pytest.raises(tl.ScenarioError, match=r'^--link = "midle": .*; did you mean "middle"\?$'):
+    with pytest.raises(tl.ScenarioError, match=r'^link = "midle": .*; did you mean "middle"\?$'):
         _plan(CHAIN + FTP, "midle")
 
 
@@ -95,7 +95,7 @@ def test_a_router_at_an_end_keeps_its_processor() -> None:
         ),
         (
             CHAIN.replace('"1 ms"', '"1 ms", loss = "1 %"') + FTP,
-            "x.toml: link.first: first loses packets, and only middle is emulated; --link NAME, repeated, emulates several: ",
+            "x.toml: link.first: first loses packets, and only middle is emulated; link, or --link NAME repeated, emulates several: ",
         ),
         (
             CHAIN + 'link.second = { ends = ["a", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP

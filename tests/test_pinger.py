@@ -116,14 +116,14 @@ def test_gaps(tmp_path: Path) -> None:
     [
         ("average_rtt-2014-09-10.txt", "", "and the file is empty"),
         ("average_rtt-2014-09-10.txt", "a b c\n", "its first line has no periods"),
-        ("average_rtt.txt", "0 1\na b 1 2\n", "must tell of which day: see --date"),
+        ("average_rtt.txt", "0 1\na b 1 2\n", "its name, or date, or --date, must tell of which day"),
         ("average_rtt-2014-09-10.txt", "1 0\na b 1 2\n", "expected periods in the order of time"),
         ("average_rtt-2014-09-10.txt", "0 1\n\na b 1\n", "line 3: 3 columns: expected at least 4"),
         ("average_rtt-2014-09-10.txt", "0 1\na b 1 x\n", 'line 2: "x": expected a number, or . where nothing'),
         (
             "table-2014-09-10.txt",
             "0 1\na b 1 2\n",
-            "its name tells no metric: expected --metric with one of average_rtt",
+            "its name tells no metric: expected metric, or --metric, with one of average_rtt",
         ),
         ("average_rtt-2014-09-10.txt.gz", "\x1f\x8b", "expected a table of PingER: text"),
     ],

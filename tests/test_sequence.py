@@ -65,7 +65,7 @@ def test_a_run_without_packets_says_how_to_get_them(tmp_path: Path, capsys: pyte
     run = tl.simulate(tl.loads(scenario + 'traffic.ftp = { kind = "bulk", from = "a", to = "b" }'))
     folder = run.save(tmp_path / "run")
     assert main(["report", str(folder), "--sequence", "ftp"]) == 2
-    assert '--sequence = "ftp": the run has no packets: run it again with --trace' in capsys.readouterr().err
+    assert "this run has no table packets: simulate with trace=True, or --trace" in capsys.readouterr().err
     with pytest.raises(tl.TightlinkError, match=r'^sequence = "ftq": there is no such flow'):
         run.report(tmp_path / "of.html", sequence="ftq")
     assert main(["report", str(folder), "--sequence", "ftq"]) == 2
@@ -73,7 +73,7 @@ def test_a_run_without_packets_says_how_to_get_them(tmp_path: Path, capsys: pyte
     assert not (folder / "report.html").exists()
     captured = tl.capture(UPLOADS).save(tmp_path / "capture")
     assert main(["report", str(captured), "--sequence", "10.0.0.1:61001-10.0.0.3:5201"]) == 2
-    assert "capture it again with --packets" in capsys.readouterr().err
+    assert "of a capture, packets=True, or --packets" in capsys.readouterr().err
 
 
 def test_of_a_part_every_packet_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,15 +86,16 @@ def test_of_a_part_every_packet_is_drawn(tmp_path: Path, capsys: pytest.CaptureF
     folder = run.save(tmp_path / "run")
     command = ["report", str(folder), "--sequence", "ftp"]
     assert main(command) == 0
-    assert '--from "3 s" --to "4 s" beside --sequence' in (folder / "report.html").read_text().replace("&#34;", '"')
+    said = 'tightlink report FOLDER --sequence ftp --from "3 s" --to "4 s"'
+    assert said in (folder / "report.html").read_text().replace("&#34;", '"')
     assert main([*command, "--from", "1 s", "--to", "1.2 s"]) == 0
-    assert "beside --sequence" not in (folder / "report.html").read_text()
+    assert "report FOLDER --sequence" not in (folder / "report.html").read_text()
     points = _points(sequence.section(run, "ftp", (1.0, 1.2))).filter(pl.col("kind") == "sent")
     sent = (pl.col("event") == "+") & (pl.col("from") == "a") & (pl.col("size_bytes") == 1500)
     assert points.height == run.packets.filter(sent & pl.col("time_s").is_between(1.0, 1.2)).height > 600
     capsys.readouterr()
     assert main([*command, "--from", "7 s"]) == 2
-    assert "none of its packets is in the table packets between --from and --to" in capsys.readouterr().err
+    assert "none of its packets is in the table packets between these times" in capsys.readouterr().err
     assert main(["report", str(folder), "--from", "1 s"]) == 2
     assert "--from and --to are times of the chart that --sequence FLOW draws" in capsys.readouterr().err
     assert main([*command, "--to", "3"]) == 2

@@ -1,4 +1,4 @@
-"""Arguments of public functions: what is of the wrong type is refused in one sentence, and NumPy's numbers are numbers.
+"""Arguments of public functions: what is of the wrong type is refused in one sentence, and what others mean is taken.
 
 Example:
     >>> whole("jobs", 2.5, least=1)
@@ -8,24 +8,53 @@ Example:
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tightlink.errors import Argument, ScenarioError
 
+#: Units of time in nanoseconds, the largest first.
+_UNITS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
 
 def plain(value: Any) -> Any:
-    """A value with numbers and arrays of NumPy, or series of pandas, as Python's numbers and lists.
+    """A value as a scenario's file has it: numbers and arrays of NumPy, series of pandas, times, decimals, fractions.
 
+    >>> from datetime import timedelta
     >>> import numpy as np
-    >>> plain(np.int64(3)), plain([np.float32(0.5)]), plain(np.arange(2))
-    (3, [0.5], [0, 1])
+    >>> plain(np.int64(3)), plain([np.float32(0.5)]), plain(np.arange(2)), plain(Decimal("0.01"))
+    (3, [0.5], [0, 1], 0.01)
+    >>> plain(timedelta(milliseconds=20)), plain(np.timedelta64(1500, "ns"))
+    ('20 ms', '1500 ns')
     """
+    if type(value) is str:
+        return value
     if isinstance(value, list | tuple):
-        return [*map(plain, value)] if any(hasattr(item, "tolist") for item in value) else value
+        found = [plain(item) for item in value]
+        return value if all(map(operator.is_, found, value)) else found
+    if isinstance(value, timedelta):
+        # Those of pandas have nanoseconds, too.
+        return _time(value // timedelta(microseconds=1) * 1000 + getattr(value, "nanoseconds", 0))
+    if isinstance(value, Decimal | Fraction):
+        number = float(value)
+        return int(value) if number.is_integer() else number
+    if hasattr(value, "dtype") and str(value.dtype).startswith("timedelta64["):
+        # As Python's own such times they would lose their nanoseconds, or be whole numbers without a unit.
+        return _time(value.astype("timedelta64[ns]").astype("int64").tolist())
     return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _time(nanoseconds: Any) -> Any:
+    """A time, or a list of them, with the largest unit of which there is a whole number."""
+    if isinstance(nanoseconds, list):
+        return [*map(_time, nanoseconds)]
+    return next(f"{nanoseconds // each} {unit}" for unit, each in _UNITS.items() if nanoseconds % each == 0)
 
 
 def whole(name: str, value: object, *, least: int, most: int | None = None) -> int:

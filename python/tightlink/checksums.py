@@ -63,7 +63,7 @@ class DamagedError(TightlinkError):
         self,
         path: str | os.PathLike[str],
         reason: str,
-        advice: str = "make it again by the command that wrote it",
+        advice: str = "make it again by what wrote it",
     ) -> None:
         self.path = Path(path)
         self.reason = reason

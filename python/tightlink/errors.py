@@ -224,6 +224,8 @@ def _show(value: object) -> str:  # noqa: PLR0911
         case dict():
             pairs = list(value.items())[:_LONGEST_VALUE]
             return "{ " + ", ".join(f"{key} = {_show(item)}" for key, item in pairs) + " }"
+        case type():
+            return value.__name__
         case int() if value.bit_length() > 4 * _LONGEST_VALUE:
             return "a number of many digits"
         case _:

@@ -15,6 +15,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import Final, TypeVar
 
+from tightlink.arguments import plain
 from tightlink.errors import ScenarioError, closest
 
 T = TypeVar("T")
@@ -193,7 +195,8 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
         tightlink.errors.ScenarioError: "10 mbps": expected a rate such as "2 Mbit/s"; did you mean \
 "10 Mbit/s"?
     """
-    return _parse(text, kinds) if isinstance(text, str) else _read(text, kinds)
+    given = plain(text)
+    return _parse(given, kinds) if isinstance(given, str) else _read(given, kinds)
 
 
 def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
@@ -297,9 +300,10 @@ def packets(text: object) -> int:
 
 def fraction(value: object) -> float:
     """A fraction: a plain number, or a percentage. ``fraction("1 %")`` is 0.01."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    return float(parse(value, FRACTION)[1].exact)
+    given = plain(value)
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return float(given)
+    return float(parse(given, FRACTION)[1].exact)
 
 
 def format_rate(bps: float) -> str:
@@ -328,6 +332,7 @@ def format_time(seconds: float) -> str:
 
 def format_size(count: int) -> str:
     """Write bytes: "1500 B", "64 KiB", and "128 kB" rather than "125 KiB"."""
+    _check(count)
     for prefix in ("T", "G", "M", "k"):
         unit = 10 ** _DECIMAL[prefix]
         # Sizes of packets are in bytes.
@@ -341,11 +346,13 @@ def format_size(count: int) -> str:
 
 def format_packets(count: int) -> str:
     """Write a number of packets: "1 packet", "20 packets"."""
+    _check(count)
     return f"{count} packet" if count == 1 else f"{count} packets"
 
 
 def format_fraction(value: float) -> str:
     """Write a fraction as a percentage: ``format_fraction(0.01)`` is "1 %"."""
+    _check(value)
     return f"{_plain(Decimal(repr(float(value))) * 100)} %"
 
 
@@ -408,7 +415,14 @@ def _bare(number: str, kind: Kind) -> str | None:
     return f'"{number} {kind.bare}"' if kind.bare else f'"{kind.example}"'
 
 
+def _check(value: float | None) -> None:
+    """Refuse what no text with a unit says."""
+    if value is None or not math.isfinite(value):
+        raise ScenarioError("a finite number", value=value)
+
+
 def _scaled(value: float, units: Sequence[tuple[str, int | Decimal]]) -> str:
+    _check(value)
     exact_value = Decimal(repr(float(value)))
     name, factor = next((u for u in units if abs(exact_value) >= u[1]), units[-1])
     return f"{_plain(exact_value / factor)} {name}"

@@ -75,7 +75,8 @@ def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
         return open_run(table)
     if table.is_dir():
         experiment = open_folder(table)
-        return {name: experiment.table(name).collect() for name in ("users", "series", "flows")}
+        found = "users" if "users" in experiment.tables else "series"
+        return {name: experiment.table(name).collect() for name in (found, "flows")}
     return {"": measurements.read(table).drop(measurements.LINE, strict=False)}
 
 
@@ -83,8 +84,7 @@ def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], b
     if isinstance(source, Run):
         return of_run(source, columns, begin_s=begin_s, end_s=end_s)
     if "" not in source:
-        there = {name: table for name, table in source.items() if name != "users" or table.height}
-        return of_tables(there, columns, begin_s=begin_s, end_s=end_s)
+        return of_tables(source, columns, begin_s=begin_s, end_s=end_s)
     frame = source[""]
     if not columns:
         known = frame["metric"].unique(maintain_order=True) if "metric" in frame.columns else frame.columns

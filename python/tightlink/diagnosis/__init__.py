@@ -83,7 +83,7 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     flow = None if flow is None else arguments.text("flow", flow, "the name of a flow or of a group")
     users = _of_traffic(run) if flow is None else ()
     if "flows" not in run.tables:
-        return Why(users)
+        return Why(users, part=run.part)
     rows = run.flows.to_dicts()
     if flow is not None:
         rows = [row for row in rows if flow in (row["label"], row["label"].partition("[")[0])]
@@ -99,11 +99,11 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
             users = (*of_transfers(run, transfers, *found()), *users)
         rows = [row for row in rows if row["label"] not in many]
         if not rows:
-            return Why(users)
+            return Why(users, part=run.part)
     left_out = max(0, len(rows) - _MOST_FLOWS)
     if left_out:
         rows = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))[:_MOST_FLOWS]
-    return Why((*_diagnoses(run, rows, found), *users), left_out)
+    return Why((*_diagnoses(run, rows, found), *users), left_out, run.part)
 
 
 def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:

@@ -170,6 +170,8 @@ class Why:
     """The diagnoses, those of most flows first."""
     left_out: int = 0
     """Flows that were not looked at, because there are too many: those with the fewest bytes."""
+    part: str | None = None
+    """What of it was simulated until it was interrupted, such as "396 s of 20000 s"; nothing of a whole run."""
 
     @property
     def sentence(self) -> str:
@@ -198,7 +200,7 @@ class Why:
 
     def __str__(self) -> str:
         """For a terminal: some lines of 80 characters for each diagnosis."""
-        return "\n".join(self._lines())
+        return "\n".join([*self._lines(), *self._notes()])
 
     __repr__ = __str__
 
@@ -214,8 +216,13 @@ class Why:
             flows = sum(len(diagnosis.flows) for diagnosis in rest)
             diagnoses = "1 more diagnosis" if len(rest) == 1 else f"{len(rest)} more diagnoses"
             yield f"… and {diagnoses} of {flows} flows (--json has all)"
+
+    def _notes(self) -> Iterator[str]:
+        """What the diagnoses do not cover."""
         if self.left_out:
             yield f"{self.left_out} flows with fewer bytes were not looked at."
+        if self.part:
+            yield f"Of a part of the run only: it was interrupted after {self.part}."
 
     def _repr_html_(self) -> str:
         """For notebooks: a list of the diagnoses with the commands that test what they suggest."""
@@ -226,7 +233,7 @@ class Why:
             )
             who = f"<b>{html.escape(diagnosis.subject)}</b>: " if diagnosis.flows else ""
             items.append(f"<li>{who}{html.escape(diagnosis.answer)}{commands}</li>")
-        return f"<ul>{''.join(items)}</ul>"
+        return f"<ul>{''.join(items)}</ul>{''.join(f'<p>{note}</p>' for note in self._notes())}"
 
     def to_dict(self) -> dict[str, Any]:
         """The answers as JSON has them."""
@@ -238,6 +245,7 @@ class Why:
             "suggestions": list(map(asdict, self.suggestions)),
             "diagnoses": [diagnosis.to_dict() for diagnosis in self.diagnoses],
             "flows_left_out": self.left_out,
+            "part": self.part,
         }
 
 

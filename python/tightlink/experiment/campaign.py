@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.engines import Engine
 
 #: What to say of a campaign that ends before its end.
-KEPT: Final = "what is finished is kept, and the same command continues from there"
+KEPT: Final = "what is finished is kept, and the same command, or call, continues from there"
 _MOST_FAILURES: Final = 10
 
 T = TypeVar("T")

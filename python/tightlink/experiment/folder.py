@@ -22,7 +22,7 @@ from tightlink.lazy import pl
 from tightlink.numbers import several
 from tightlink.run import Run, holds_run
 from tightlink.scenario import Scenario, loads
-from tightlink.tables import TABLES, schema
+from tightlink.tables import HOW_TO, TABLES, schema
 
 if TYPE_CHECKING:
     import duckdb
@@ -113,7 +113,7 @@ class Experiment:
 
     @property
     def series(self) -> pl.LazyFrame:
-        """The series of all runs that have them."""
+        """The series of all runs that have them; needs ``observe.interval``."""
         return self.table("series")
 
     @property
@@ -188,7 +188,7 @@ class Experiment:
         """A table of all runs, below each other, with a first column ``run``; or one that the study made of them.
 
         Raises:
-            TightlinkError: No table has this name.
+            TightlinkError: No table has this name, or no run has this table; the message says how to get it.
         """
         if name == _RUNS:
             return self.runs
@@ -196,7 +196,21 @@ class Experiment:
         own = self.own
         if file := self._file(name):
             return self._scanned(file, () if name in own else ["run", *schema(name)])
-        return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
+        done = self.runs.filter(pl.col("status") == "done")
+        identities = done.select("identity").unique().collect()["identity"].sort()
+        files = [file for identity in identities if (file := self.store.file(identity)).exists()]
+        holding = [file for file in files if name in check(file, [name], needed=True)]
+        if holding:
+            return named(done, table_of(holding, name))
+        if files:
+            raise TightlinkError(f"{self.folder}: no run has a table {name}: {HOW_TO.get(name, 'its source has none')}")
+        return pl.LazyFrame(schema={"run": pl.String} | schema(name))
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables that some run has."""
+        held = {name for file in self.store.files() for name in check(file, (), needed=True)}
+        return [name for name in TABLES if name in held]
 
     def _check_tables(self, *names: str) -> None:
         known = [*self.own, *TABLES]
@@ -307,17 +321,6 @@ class Experiment:
         of = f" over {', '.join(self.varied)}" if self.varied else ""
         copies = ", in which nothing is random: replications are copies" if self.description.get("copies") else ""
         return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}{copies}>"
-
-
-def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
-    """A table of the runs in a store, with the names that ``runs`` gives them, in its order."""
-    identities = runs.select("identity").unique().collect()["identity"].sort()
-    files = [file for identity in identities if (file := store.file(identity)).exists()]
-    for file in files:
-        check(file, [name], needed=True)
-    if files:
-        return named(runs, table_of(files, name))
-    return pl.LazyFrame(schema={"run": pl.String} | schema(name))
 
 
 def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -4,8 +4,8 @@ Example:
     >>> check_runs(10**9, 100_000, "100,000 combinations of 10,000 replications")
     Traceback (most recent call last):
     tightlink.errors.ScenarioError: 1,000,000,000 runs (100,000 combinations of 10,000 replications): expected at most \
-100,000; vary less, take a smaller design such as fractional or latin-hypercube, or allow more (--yes of the \
-command, max_runs in a file and in Python)
+100,000; vary less, take a smaller design such as fractional or latin-hypercube, or allow more (max_runs, \
+or --yes)
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def check_runs(runs: int, most: int, made_of: str) -> None:
     if runs > most:
         raise ScenarioError(
             f"{counted(runs)} runs ({made_of}): expected at most {counted(most)}; vary less, take a smaller "
-            "design such as fractional or latin-hypercube, or allow more (--yes of the command, max_runs in a file and "
-            "in Python)",
+            "design such as fractional or latin-hypercube, or allow more (max_runs, or --yes)",
             statement=True,
         )
 

@@ -113,7 +113,8 @@ class Workplace:
         """
         if not _is_at(self._descriptor, self.folder / _LOCK):
             raise TightlinkError(
-                f"{self.folder}: the folder was removed while a {self.what} worked in it; the same command begins again"
+                f"{self.folder}: the folder was removed while a {self.what} worked in it; the same command, or call, "
+                "begins again"
             )
 
     def leave(self) -> None:

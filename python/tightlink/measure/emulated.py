@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, in_quotes
+from tightlink.errors import Argument, ScenarioError, in_quotes
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
@@ -70,7 +70,7 @@ def chosen(network: Network, wanted: Sequence[str], crossed: Iterable[Way]) -> t
             known = sorted({base(network, link) for way in crossed for link in way.there})
             meant = in_quotes(given, known)
             expected = "the name of a link" if meant or not known else f"the name of a link, such as {known[0]}"
-            raise ScenarioError(expected, key="--link", value=given, file="", suggestion=meant)
+            raise ScenarioError(expected, key=Argument("link"), value=given, file="", suggestion=meant)
     return _in_order(network, names)
 
 
@@ -112,7 +112,7 @@ def left_out(network: Network, crossed: Sequence[Way], emulated: Sequence[int]) 
         hop = network.hops[link]
         if hop.wire.loss:
             text = f"{hop.name} loses packets, and only {listed(network, emulated)} is emulated"
-            raise refused(f"{text}; --link NAME, repeated, emulates several", key=hop.key)
+            raise refused(f"{text}; link, or --link NAME repeated, emulates several", key=hop.key)
     slow: dict[str, dict[str, None]] = {}
     for way in crossed:
         own = {base(network, link) for link in (*way.there, *way.back) if link in emulated}

@@ -145,7 +145,7 @@ def check_whole(to: Address, plan: Plan) -> None:
         mtu_bytes = end.getsockopt(*_MTU[plan.version])
     if plan.packet_bytes > mtu_bytes:
         raise TightlinkError(
-            f"{to[0]}: the path takes packets of {mtu_bytes} B whole: choose a --payload of "
+            f"{to[0]}: the path takes packets of {mtu_bytes} B whole: choose a payload of "
             f"{mtu_bytes - plan.headers_bytes} B or less"
         )
 
@@ -175,7 +175,7 @@ def trains(to: Address, plan: Plan) -> Sent:
     if count < _FEW:
         raise TightlinkError(
             f"a train of {plan.train_packets} datagrams takes {every / _APART:.2g} s, which is too long for {_FEW} "
-            "of them: choose a smaller --payload"
+            "of them: choose a smaller payload"
         )
     return _trains(to, plan, count, every)
 

@@ -172,7 +172,7 @@ def _processor(
             raise refused(f"{name} is a host, whose interface is the machine's own", key=key)
         if len(both) > 2:  # noqa: PLR2004
             text = f"{name} has a processor, which is emulated beside one link only, not {listed(network, both)}"
-            raise refused(f"{text}; --link NAME chooses one", key=key)
+            raise refused(f"{text}; link, or --link NAME, chooses one", key=key)
         if node not in (hop.origin, hop.target):
             raise refused(f"{name} is not at an end of {hop.name}", key=key)
     if len(found) > 1:

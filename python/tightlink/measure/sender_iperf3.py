@@ -76,10 +76,12 @@ class Iperf3:
             TightlinkError: It is not installed.
         """
         if shutil.which(self.name) is None:
-            raise TightlinkError(f"{self.name} is not installed; --sender probe needs no program")
+            raise TightlinkError(f"{self.name} is not installed; the sender probe needs no program")
         for job in jobs:
             if isinstance(job.pattern, Times):
-                text = "iperf3 sends bulk, saturate and cbr at a constant interval only; --sender probe sends this, too"
+                text = (
+                    "iperf3 sends bulk, saturate and cbr at a constant interval only; the sender probe sends this, too"
+                )
                 raise ScenarioError(text, key=f"traffic.{job.label}", statement=True)
             if not job.tcp and job.payload_bytes < _LEAST_DATAGRAM:
                 expected = f"at least {_LEAST_DATAGRAM} B of payload, which iperf3 needs"
@@ -196,12 +198,12 @@ def warnings(jobs: Sequence[Job]) -> list[str]:
     free = [job.label for job in jobs if _wants(job) and not _clamps(job)]
     if clamped:
         found.append(
-            f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet"
+            f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; the sender probe keeps them to the packet"
         )
     if free:
         found.append(
             f"iperf3 keeps no window with segments below {_FULL_SIZE} B: {', '.join(free)} have what the kernel gives "
-            "them; --sender probe keeps them to the packet"
+            "them; the sender probe keeps them to the packet"
         )
     sized = [job for job in jobs if job.tcp and job.size_bytes is not None]
     if sized:

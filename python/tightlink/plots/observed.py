@@ -74,7 +74,7 @@ def observed(run: Run, *tables: Observed) -> Run:
 def not_here(run: Run) -> str:
     """A sentence where a run is not simulated again, as the code of a control is missing; nothing elsewhere."""
     name = control.absent(_controls(run)) if _is_short(run) else None
-    return f"To observe it now takes the code of {name}: --controls FILE.py." if name else ""
+    return f"To observe it now takes the code of {name}: an import, or --controls FILE.py." if name else ""
 
 
 def _is_short(run: Run) -> bool:

@@ -48,12 +48,14 @@ def run_report(
         >>> run_report("nowhere")
         Traceback (most recent call last):
         tightlink.errors.TightlinkError: nowhere: there is no such folder; expected the folder of a run, \
-a study or a sweep, as its -o names it
+a study or a sweep, as -o, or output, names it
     """
     place = Path(folder)
     if not place.is_dir():
         what = "it is a file" if place.exists() else "there is no such folder"
-        raise TightlinkError(f"{place}: {what}; expected the folder of a run, a study or a sweep, as its -o names it")
+        raise TightlinkError(
+            f"{place}: {what}; expected the folder of a run, a study or a sweep, as -o, or output, names it"
+        )
     target = place / "report.html"
     if holds_run(place):
         run = open_run(place)
@@ -61,7 +63,7 @@ a study or a sweep, as its -o names it
         name = place.resolve().name
         return write_run(run, target, name=name, sequence=sequence, between_s=between_s, laboratories=laboratories)
     if sequence is not None:
-        raise TightlinkError(f"{place}: --sequence is for the folder of a run")
+        raise TightlinkError(f"{place}: only the folder of a run has sequence numbers")
     if not holds_experiment(place) and not (place / "claims.json").exists():
         raise TightlinkError(
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
@@ -97,7 +99,7 @@ def write_run(
 
 def _laboratories(run: Run, place: Path) -> list[Offer]:
     if run.source != SIMULATION:
-        raise TightlinkError(f"{place}: --with-lab is for what was simulated, which this run was not")
+        raise TightlinkError(f"{place}: only what was simulated has a lab, and this run was not")
     return [Offer(place.resolve().name, run.scenario)]
 
 

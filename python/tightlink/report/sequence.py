@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Final, TypeAlias
 
 from tightlink.errors import Argument, ScenarioError, did_you_mean, one_of
@@ -30,9 +31,6 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
         TightlinkError: There is no such flow, or the run has no packets.
     """
     number = _number(run, flow)
-    if "packets" not in run.tables:
-        again = "capture it again with --packets" if run.source == CAPTURE else "run it again with --trace"
-        raise _wrong(flow, f"the run has no packets: {again}")
     found = (_captured if run.source == CAPTURE else _traced)(run, number)
     begin_s, end_s = between_s
     if begin_s is not None:
@@ -40,7 +38,7 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
     if end_s is not None:
         found = found.filter(pl.col("time_s") <= end_s)
     if found.is_empty():
-        when = "" if between_s == (None, None) else " between --from and --to"
+        when = "" if between_s == (None, None) else " between these times"
         raise _wrong(flow, f"none of its packets is in the table packets{when}")
     counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST, _ACKED)}
     said = [f"{grouped(counts[_SENT])} packets sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
@@ -49,7 +47,8 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
     unit = "bytes from the beginning of the connection" if run.source == CAPTURE else "packets"
     caption = f"{', '.join(said)}. Sequence numbers in {unit}."
     if max(counts.values()) > charts.MOST_IN_SEQUENCE:
-        caption += ' To see every packet of a part, draw only that: --from "3 s" --to "4 s" beside --sequence.'
+        part = f'--sequence {shlex.quote(flow)} --from "3 s" --to "4 s"'
+        caption += f" To see every packet of a part, draw only that: tightlink report FOLDER {part}."
     return Section(f"Sequence numbers of {flow}", "", [Chart(charts.sequence(found), caption)])
 
 

@@ -159,9 +159,7 @@ def sections(found: Found) -> list[Section]:
 def _laboratories(found: Found, title: str) -> list[Offer]:
     """The scenario of the first run, with what the others have as positions of its sliders."""
     if not found.description.get("scenario"):
-        raise TightlinkError(
-            f"{found.experiment.folder}: --with-lab is for what was simulated, which these runs were not"
-        )
+        raise TightlinkError(f"{found.experiment.folder}: only what was simulated has a lab, and these runs were not")
     # The first replication of each combination: the others differ in their seeds.
     names = [name for name in found.runs["run"].to_list() if name.endswith("/0")]
     scenarios = [found.experiment.scenario(name) for name in names]

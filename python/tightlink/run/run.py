@@ -172,6 +172,12 @@ class Run:
         """What must be read before the result is trusted."""
         return list(self.manifest.get("warnings", []))
 
+    @property
+    def part(self) -> str | None:
+        """What of it was simulated until it was interrupted, such as "396 s of 20000 s"; nothing of a whole run."""
+        until_s = self.manifest.get("part_until_s")
+        return None if until_s is None else f"{units.format_time(float(f'{until_s:.4g}'))} of {self.scenario.duration}"
+
     def why(self, flow: str | None = None) -> Why:
         """Why the flows are as fast as they are, what that does to delay, and what would help.
 
@@ -257,8 +263,8 @@ class Run:
 
     def _facts(self) -> str:
         lasted = [] if self._scenario is None else [self._scenario.duration]
-        if until_s := self.manifest.get("part_until_s"):
-            lasted = [f"a part, {units.format_time(float(f'{until_s:.4g}'))} of {lasted[0]}"]
+        if self.part:
+            lasted = [f"a part, {self.part}"]
         seed = [f"seed {self.manifest['seed']}"] if "seed" in self.manifest else []
         return ", ".join([self.source, *lasted, *seed])
 

@@ -43,6 +43,8 @@ class Forms:
         kinds = [tag[1:-1] for tag in tags if tag not in {_TEXT, _LIST, _TABLE}]
 
         def known(value: object) -> object:
+            if isinstance(value, type) and issubclass(value, Table):
+                raise wrong("an object of this class, not the class", value=value, suggestion=f"{value.__name__}(…)")
             if not isinstance(value, dict | Table):
                 if _TEXT in tags:
                     return value

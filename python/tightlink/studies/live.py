@@ -222,7 +222,9 @@ def measure_all(
                     else:
                         there[each.name] = run
                     if in_a_row == _MOST_IN_A_ROW:
-                        progress(f"{in_a_row} given up in a row: no more is measured; the same command tries again")
+                        progress(
+                            f"{in_a_row} given up in a row: no more is measured; the same command, or call, tries again"
+                        )
                         return _ordered(wanted, there)
     return _ordered(wanted, there)
 

@@ -173,7 +173,7 @@ def _about(file: Path, metric: str | None, day: tuple[int, ...] | None) -> _Abou
         raise PingerError(f"no such metric: {metric}: expected {one_of(METRICS)}{did_you_mean(metric, METRICS)}")
     known = (metric or found or "").lower()
     if not known:
-        raise PingerError(f"{file}: its name tells no metric: expected --metric with {one_of(METRICS)}")
+        raise PingerError(f"{file}: its name tells no metric: expected metric, or --metric, with {one_of(METRICS)}")
     of_size = re.compile(rf"(?:^|[-=])({'|'.join(reversed(_SIZES))})(?:[-&.]|$)")
     # Of the name that tells the metric or, where an option or the folder does, of the file's own.
     size = of_size.search(text) or of_size.search(file.name.lower())
@@ -253,7 +253,7 @@ def _header(file: Path, cells: Sequence[str], day: tuple[int, ...]) -> tuple[int
         first = place if first is None else first
         begins.append(begin)
     if not begins or first == 1:
-        hint = "" if day else "; if they are hours or days, its name must tell of which day: see --date"
+        hint = "" if day else "; if they are hours or days, its name, or date, or --date, must tell of which day"
         raise PingerError(f"{file}: its first line has no periods: expected two hosts and hours, days or months{hint}")
     if any(later <= sooner for sooner, later in itertools.pairwise(begins)):
         raise PingerError(f"{file}: its first line: expected periods in the order of time")

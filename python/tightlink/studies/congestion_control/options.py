@@ -49,7 +49,7 @@ def _stored(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
     """The heavier runs as they are stored, which have their own sizes."""
     for option in _SIZES:
         if option in options:
-            expected = "to be left out beside --evidence stored, which has its own size"
+            expected = 'to be left out beside evidence = "stored", which has its own size'
             raise ScenarioError(expected, key=Argument(option), value=options[option])
     there = [name for name in HEAVIER if file_of(name).exists() and (not names or name in names)]
     own = setup.chosen(names or setup.CHOSEN)
