@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tightlink.console import columns_chosen
 from tightlink.errors import TightlinkError
-from tightlink.experiment import claims
+from tightlink.experiment import claims, claims_file
 from tightlink.experiment.claims import Claim
 from tightlink.text_table import Choice
 
@@ -74,7 +74,7 @@ def test_what_is_no_number_does_not_hold_and_stays_out_of_the_file(tmp_path: Pat
         claims.compared("none", "it is so", "p. 1", None, None),
     ]
     assert [claim.holds for claim in found] == [False] * 3
-    text = claims.save(found, tmp_path / "claims.json").read_text()
+    text = claims_file.save(found, tmp_path / "claims.json").read_text()
     assert "NaN" not in text
     assert "Infinity" not in text
 
@@ -99,7 +99,7 @@ def test_wrong_claims_are_refused() -> None:
 
 
 def test_the_file_is_that_of_the_contract(tmp_path: Path) -> None:
-    path = claims.save(_some(), tmp_path / "new" / "claims.json")
+    path = claims_file.save(_some(), tmp_path / "new" / "claims.json")
     listed = json.loads(path.read_text())
     assert [list(claim) for claim in listed] == [KEYS] * 5
     assert listed[1] == {
@@ -107,19 +107,19 @@ def test_the_file_is_that_of_the_contract(tmp_path: Path) -> None:
         "expected": 1.9, "observed": 1.912, "tolerance": 0.038, "condition": "",
         "tolerance_from": "", "unit": "Mbit/s", "holds": True, "reason": "",
     }  # fmt: skip
-    assert claims.load(path) == _some()
+    assert claims_file.load(path) == _some()
     assert [file.name for file in path.parent.iterdir()] == ["claims.json"]
 
 
 def test_ids_do_not_repeat(tmp_path: Path) -> None:
     path = tmp_path / "claims.json"
     with pytest.raises(TightlinkError, match="two claims have the id wan"):
-        claims.save([*_some(), _some()[-1]], path)
+        claims_file.save([*_some(), _some()[-1]], path)
     assert not path.exists()
-    claims.save(_some(), path)
+    claims_file.save(_some(), path)
     path.write_text(path.read_text().replace('"queue-5"', '"wan"'))
     with pytest.raises(TightlinkError, match=r"claims\.json: two claims have the id wan"):
-        claims.load(path)
+        claims_file.load(path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", "[3]", '[{"id": "a"}]', '{"id": "a"}', "\x00", '[{"id": 3}]'])
@@ -127,9 +127,9 @@ def test_files_of_something_else(text: str, tmp_path: Path) -> None:
     path = tmp_path / "claims.json"
     path.write_text(text)
     with pytest.raises(TightlinkError, match=r"claims\.json: damaged: (it is not valid JSON|not a file of claims)"):
-        claims.load(path)
+        claims_file.load(path)
     with pytest.raises(TightlinkError, match="no such file"):
-        claims.load(tmp_path / "nothing.json")
+        claims_file.load(tmp_path / "nothing.json")
 
 
 def test_a_plain_table() -> None:

@@ -19,7 +19,7 @@ from tightlink import _core
 from tightlink.analysis.responses.ranks import ranks
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
-from tightlink.experiment.claims import load
+from tightlink.experiment.claims_file import load
 from tightlink.experiment.execute import execute
 from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS

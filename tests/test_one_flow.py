@@ -15,7 +15,7 @@ import tightlink as tl
 from programs import CHROMIUM, needs_browser
 from stores import run_in
 from tightlink.analysis.path import response as theory
-from tightlink.experiment.claims import load
+from tightlink.experiment.claims_file import load
 from tightlink.experiment.store import Store
 from tightlink.reduce import largest, smallest
 from tightlink.studies import study as machinery

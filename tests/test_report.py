@@ -19,7 +19,7 @@ import tightlink as tl
 from tightlink import report
 from tightlink.cli import main
 from tightlink.diagnosis import percent
-from tightlink.experiment import claims
+from tightlink.experiment import claims, claims_file
 from tightlink.report import charts
 from tightlink.report.page import ranges
 from tightlink.report.specs import Data, figure
@@ -363,7 +363,7 @@ def test_flows_one_after_the_other_carry_no_more_than_their_link(one_flow: str, 
 
 
 def test_a_study_whose_report_is_there_keeps_it(tmp_path: Path) -> None:
-    claims.save([claims.compared("sent", "2385 packets", "p. 6", 2385, 2385)], tmp_path / "claims.json")
+    claims_file.save([claims.compared("sent", "2385 packets", "p. 6", 2385, 2385)], tmp_path / "claims.json")
     pl.DataFrame({"run": ["base"], "seed": [7], "status": ["done"], "goodput_bps": [1.9e6]}).write_parquet(
         tmp_path / "runs.parquet"
     )

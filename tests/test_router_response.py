@@ -13,7 +13,7 @@ import pytest
 import tightlink as tl
 from tightlink.analysis import measurements
 from tightlink.analysis.limits import regimes
-from tightlink.experiment.claims import load
+from tightlink.experiment.claims_file import load
 from tightlink.report import charts
 from tightlink.studies.router_response import STUDY
 from tightlink.studies.router_response.observe.probes import measured

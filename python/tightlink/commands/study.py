@@ -12,6 +12,7 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
+from tightlink.experiment import claims_file
 
 
 @with_table_options
@@ -64,7 +65,7 @@ def study(
     if found.failures:
         say(alone(found.folder, next(iter(found.failures)), controls))
     if json_:
-        verdicts = [claimed.described(claim) for claim in found.claims]
+        verdicts = [claims_file.described(claim) for claim in found.claims]
         print_json({"report": str(found.report), "claims": verdicts, **found.said.described})
         return found.exit_code
     if (summary := found.said.summary) is not None:

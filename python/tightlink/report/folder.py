@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
-from tightlink.experiment import claims
+from tightlink.experiment import claims_file
 from tightlink.experiment.folder import MARKER, RUNS, Experiment, holds_experiment
 from tightlink.laboratory.embedded import Offer
 from tightlink.report.blocks import Block, Section, Table, Text
@@ -120,7 +120,7 @@ def _of_study(place: Path, target: Path) -> Path:
         target,
         title=f"Results in {place.resolve().name}",
         lead="Made from the files of the folder; running the study again writes its own report.",
-        claims=claims.load(claimed) if claimed.exists() else [],
+        claims=claims_file.load(claimed) if claimed.exists() else [],
         sections=parts,
         figures=figures,
         seeds=seeds,

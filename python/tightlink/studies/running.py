@@ -46,6 +46,7 @@ from tightlink import report
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
+from tightlink.experiment import claims_file
 from tightlink.experiment.campaign import failed
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.engines import engine
@@ -166,7 +167,7 @@ def study(  # noqa: PLR0913
     wanted = list(asked.measured())
     if wanted:
         _can_measure()
-    with occupied(folder, claimed.MARKER, "study") as place:
+    with occupied(folder, claims_file.MARKER, "study") as place:
         store = Store(folder / "runs", place)
         place.claim({_STUDY: asked.name}, _STUDY, lambda held: f"the study {held[_STUDY]}", store.recognised)
         with errors_of(Path(asked.file)):
@@ -195,7 +196,7 @@ def study(  # noqa: PLR0913
         if section is not None:
             found = found._replace(report=replace(found.report, sections=[*found.report.sections, section]))
         _write(asked, found, place, tell, tasks, with_lab=with_lab)
-    claims = claimed.load(folder / "claims.json")
+    claims = claims_file.load(folder / "claims.json")
     return StudyResult(asked.name, folder, claims, found.observed, found.report, failures, len(tasks))
 
 
@@ -212,8 +213,8 @@ def _write(
     folder, (claims, said, _) = place.folder, found
     # Without the checksum of the claims until they are there.
     place.mark({_STUDY: study.name})
-    claimed.save(claims, folder / "claims.json")
-    place.mark({_STUDY: study.name, "claims": claimed.checksum_of(claims)})
+    claims_file.save(claims, folder / "claims.json")
+    place.mark({_STUDY: study.name, "claims": claims_file.checksum_of(claims)})
     tell("drawing figures and report")
     figures = said.draw(folder / "figures")
     for name, table in said.tables.items():
