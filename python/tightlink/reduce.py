@@ -1,4 +1,4 @@
-"""One number from a column: polars' own reductions may be of any type, or nothing.
+"""One number from a column, where polars' own reductions may be of any type, or nothing; and one of many series.
 
 Example:
     >>> import polars as pl
@@ -49,6 +49,17 @@ def median_of(column: pl.Series) -> float:
         ValueError: There is no value.
     """
     return _number(column.median())
+
+
+def samples(series: pl.DataFrame, metric: str, entity: str) -> pl.DataFrame:
+    """The rows of the table ``series`` that are of one metric of one link, node or flow.
+
+    >>> import polars as pl
+    >>> series = pl.DataFrame({"time_s": [1, 1], "entity": ["a", "b"], "metric": ["load", "load"], "value": [0.1, 0.2]})
+    >>> samples(series, "load", "b")["value"].to_list()
+    [0.2]
+    """
+    return series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
 
 
 def jain(shares: Sequence[float]) -> float:

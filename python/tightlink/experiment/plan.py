@@ -24,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
-from tightlink.arguments import plain
+from tightlink import arguments
 from tightlink.errors import Argument, ScenarioError, TightlinkError, in_quotes, located, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
@@ -66,9 +66,8 @@ class Settings:
     def __post_init__(self) -> None:
         least = {"replications": 1, "runs": 1, "resolution": 3, "max_replications": 2, "design_seed": 0, "max_runs": 1}
         for name, smallest in least.items():
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < smallest):
-                raise ScenarioError(f"a whole number of at least {smallest}", key=name, value=value)
+            if (value := getattr(self, name)) is not None:
+                arguments.whole(name, value, least=smallest)
         for name in ("design", "precision"):
             text = getattr(self, name)
             if text is not None and not isinstance(text, str):
@@ -84,12 +83,12 @@ _NAMES: Final = [field.name for field in fields(Settings)]
 
 @contextmanager
 def _of_arguments(names: Collection[str]) -> Iterator[None]:
-    """Within it, errors of some settings are of arguments, which the command has as options."""
+    """Within it, errors of some settings are of arguments, which the command has as options, others of a file."""
     try:
         yield
     except ScenarioError as error:
-        if error.key in names:
-            error.key = Argument(error.key)
+        if error.key in _NAMES:
+            error.key = Argument(error.key) if error.key in names else str(error.key)
         raise
 
 
@@ -134,8 +133,9 @@ class Plan:
             factors = list(vary)
             if not all(isinstance(factor, Factor) for factor in factors):
                 raise TightlinkError('vary: expected levels by key, such as {"traffic.bulk.flows": [1, 2, 4]}')
+        chosen = {name: arguments.plain(value) for name, value in settings.items()}
         with _of_arguments(_NAMES):
-            return cls(scenario, factors, Settings(**{name: plain(value) for name, value in settings.items()}))
+            return cls(scenario, factors, Settings(**chosen))
 
     @classmethod
     def load(
@@ -159,7 +159,7 @@ class Plan:
             data = parse(read(file))
         if _SCENARIO not in data:
             return cls.of(load(file, set=changes), list(vary), **chosen)
-        with located(str(file)):
+        with located(str(file)), _of_arguments(()):
             own, factors = _settings(data), _factors(data)
         if str(own.design).endswith(".csv"):
             own = replace(own, design=str(file.parent / own.design))

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from tightlink.errors import Argument, ScenarioError, did_you_mean, one_of
 from tightlink.lazy import pl
 from tightlink.numbers import grouped
+from tightlink.reduce import samples
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section
 from tightlink.run import CAPTURE, Run
@@ -93,7 +94,7 @@ def _captured(run: Run, number: int) -> pl.DataFrame:
     findings = run.table("findings").filter(pl.col("finding").is_in(_FINDINGS))["uid"]
     again = pl.col("uid").is_in(findings.to_list()) | ~pl.col("seq").is_first_distinct()
     packets = packets.filter(pl.col("seq") > 0).with_columns(again=again)
-    series = run.series.filter((pl.col("entity") == of["label"]) & (pl.col("metric") == "acknowledged_bytes"))
+    series = samples(run.series, "acknowledged_bytes", of["label"])
     acked = series.select("time_s", sequence=pl.col("value"), kind=pl.lit(_ACKED))
     return pl.concat(
         [_kind(packets.filter(~pl.col("again")), _SENT), acked, _kind(packets.filter(pl.col("again")), _AGAIN)]

@@ -150,17 +150,22 @@ class Red(Discipline):
         }
 
 
-class Pie(Discipline):
-    """Proportional-integral controller of the queueing delay (RFC 8033)."""
+class Proportional(Discipline):
+    """What PIE has alone and over the queue of each flow."""
 
-    kind: Literal["pie"] = "pie"
-    limit: QueueLimit = SELDOM_REACHED
     target: Period = "15 ms"
-    """Queueing delay that it aims at (QDELAY_REF)."""
+    """Queueing delay that it aims at, that of each flow where each has its own queue (QDELAY_REF)."""
     update: Update = "15 ms"
     """Time from one update of the probability to the next (T_UPDATE)."""
     burst: Period = "150 ms"
     """How long a burst may pass a queue that was short (MAX_BURST)."""
+
+
+class Pie(Proportional):
+    """Proportional-integral controller of the queueing delay (RFC 8033)."""
+
+    kind: Literal["pie"] = "pie"
+    limit: QueueLimit = SELDOM_REACHED
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
 

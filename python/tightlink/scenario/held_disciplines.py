@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline
+from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline, Proportional
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
 from tightlink.scenario.forms import by_kind
 from tightlink.scenario.table import wrong
@@ -77,18 +77,12 @@ class FqCodel(_ControlledFlows):
     """Whether packets are marked instead of dropped, as Linux's does unless told otherwise (RFC 8290)."""
 
 
-class FqPie(Discipline):
+class FqPie(Proportional):
     """Fair queueing: flows take turns, with PIE over the queue of each (Linux's fq_pie)."""
 
     kind: Literal["fq-pie"] = "fq-pie"
     limit: QueueLimit = _SHARED_LIMIT
     """What fits in all queues together, the packet in service included."""
-    target: Period = "15 ms"
-    """Queueing delay of each flow that it aims at (QDELAY_REF)."""
-    update: Update = "15 ms"
-    """Time from one update of the probabilities to the next (T_UPDATE)."""
-    burst: Period = "150 ms"
-    """How long a burst may pass a queue that was short (MAX_BURST)."""
     flows: Queues = 1024
     """Queues that flows are hashed to."""
     quantum: Size = "1514 B"

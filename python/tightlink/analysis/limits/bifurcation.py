@@ -19,7 +19,6 @@ Example:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -95,8 +94,6 @@ class Return:
     """When all later samples are within the tolerance, counted from the first sample."""
     rate_per_s: float | None
     """Rate of the exponential return; none where it took too few samples, or did not happen."""
-    rate_at_least_per_s: float | None
-    """A lower bound of the rate where the return was faster than the samples can show."""
 
 
 def returns_to_branch(series: pl.DataFrame, branch_bps: float, *, within: float = 0.02) -> Return:
@@ -128,11 +125,7 @@ def returns_to_branch(series: pl.DataFrame, branch_bps: float, *, within: float 
     end = float(tail.mean())
     returned = abs(end) <= within and last < len(away) - len(tail)
     settled = float(times[last + 1] - times[0]) if returned else None
-    rate = bound = None
-    if returned and settled is not None:
-        leading = int(np.argmax(np.abs(away) <= within))
-        if leading >= _FEWEST_AWAY:
-            rate = -float(np.polyfit(times[:leading], np.log(np.abs(away[:leading])), 1)[0])
-        else:
-            bound = math.log(abs(away[0]) / within) / settled
-    return Return(returned, float(away[0]), end, settled, rate, bound)
+    leading = int(np.argmax(np.abs(away) <= within)) if returned else 0
+    logarithms = np.log(np.abs(away[:leading]))
+    rate = -float(np.polyfit(times[:leading], logarithms, 1)[0]) if leading >= _FEWEST_AWAY else None
+    return Return(returned, float(away[0]), end, settled, rate)

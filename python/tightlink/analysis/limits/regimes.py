@@ -49,8 +49,6 @@ class Length:
     """packet_bytes, packets_per_s, throughput_bps, load, fitted, region, and loss if it was given."""
     shape: Shape
     """What BIC chose: a line, a rise to a flat level, a bend, or a level that is left downwards."""
-    load_per_packet_s: Estimate
-    """Slope in the stable region: load for each packet/s, that is, seconds per packet."""
     level: Estimate | None
     """The highest load, at which the stable region ends."""
     onset: Bracket | None
@@ -204,7 +202,6 @@ def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
         packet_bytes=size,
         points=kept,
         shape=fitted.shape[0],
-        load_per_packet_s=Estimate.of(fitted.slope[0], again.slope),
         level=Estimate.of(fitted.level[0], again.level[seen]) if onset is not None and seen.any() else None,
         onset=onset,
         decline=decline,

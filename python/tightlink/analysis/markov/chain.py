@@ -6,8 +6,6 @@ Example:
     >>> oz = Chain(("rain", "nice", "snow"), np.array([[0.5, 0.25, 0.25], [0.5, 0, 0.5], [0.25, 0.25, 0.5]]))
     >>> oz.stationary().round(3).tolist()
     [0.4, 0.2, 0.4]
-    >>> oz.steps_to("nice").round(3).tolist()
-    [4.0, 0.0, 4.0]
 """
 
 from __future__ import annotations
@@ -81,11 +79,6 @@ class Chain:
         components = (tuple(s for s in self.states if s in c) for c in nx.attracting_components(self.graph))
         return tuple(sorted(components, key=lambda component: self.states.index(component[0])))
 
-    @property
-    def absorbing(self) -> tuple[str, ...]:
-        """States that are never left."""
-        return tuple(component[0] for component in self.recurrent if len(component) == 1)
-
     def reachable(self, start: str) -> Chain:
         """The chain of the states that can be reached from one: all that matters for what begins there."""
         self.index(start)
@@ -119,15 +112,6 @@ class Chain:
         ends = {state for component in self.recurrent for state in component}
         kept = [place for place, state in enumerate(self.states) if state not in ends]
         return kept, np.asarray(np.linalg.inv(np.eye(len(kept)) - self.matrix[np.ix_(kept, kept)]), dtype=float)
-
-    def steps_to(self, state: str) -> Array:
-        """Mean steps until a state is reached first, from each state; infinite where it may never be."""
-        goal = self.index(state)
-        sure = self.probability_of(state) > 1 - _ROUNDING
-        kept = [place for place in range(len(self.states)) if sure[place] and place != goal]
-        found = np.where(sure, 0.0, np.inf)
-        found[kept] = np.linalg.solve(np.eye(len(kept)) - self.matrix[np.ix_(kept, kept)], np.ones(len(kept)))
-        return found
 
     def probability_of(self, state: str) -> Array:
         """Probability that a state is ever reached, from each state."""

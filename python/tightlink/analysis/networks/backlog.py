@@ -9,8 +9,6 @@ what the server cannot serve. (J. M. Harrison: Brownian Motion and Stochastic Fl
 Example:
     >>> round(float(master(0.0)), 4), round(float(master(-50.0)), 4), round(float(master(50.0)), 2)
     (0.7979, 0.01, 50.01)
-    >>> round(float(mean_backlog(1.05, 20_000)))
-    1010
 """
 
 from __future__ import annotations
@@ -32,18 +30,6 @@ def master(z: ArrayLike) -> NDArray[Any]:
     above, density = stats.norm.cdf(at), stats.norm.pdf(at)
     rest = np.where(small, 1 / math.sqrt(2 * math.pi), (2 * stats.norm.cdf(safe) - 1) / (2 * safe))
     return np.asarray(at * above + density + rest)
-
-
-def mean_backlog(utilization: ArrayLike, services: float, variability: float = 1.0) -> NDArray[Any]:
-    """Mean backlog in packets of a server that began empty.
-
-    Args:
-        utilization: ρ, what it is offered over what it serves: near 1, or larger.
-        services: How many packets it could have served since.
-        variability: Second moment of the service times over their squared mean: 1 where all are equal.
-    """
-    root = math.sqrt(services / variability)
-    return variability * root * master((np.asarray(utilization, dtype=float) - 1) * root)
 
 
 def stationary_queue(utilization: ArrayLike, variability: float = 1.0) -> NDArray[Any]:

@@ -106,8 +106,6 @@ class Onset:
     """λc."""
     slope: Estimate
     """dη / d ln λ at λc: the share of the traffic that meets what is full there."""
-    curvature: float
-    """Of η λ / λc over λ / λc − 1: what becomes full soon after bends it upwards."""
 
 
 def onset(loads: ArrayLike, orders: ArrayLike, errors: ArrayLike, *, resamples: int = RESAMPLES) -> Onset:
@@ -231,11 +229,11 @@ class _Parabola:
 
 
 def _estimated(chosen: _Parabola, orders: Array, errors: Array, resamples: int) -> Onset:
-    (place,), (slope,), (curvature,), (squares,) = chosen.fit(orders[None, :])
+    (place,), (slope,), _, (squares,) = chosen.fit(orders[None, :])
     misfit = max(1.0, float(squares) / max(len(orders) - 3, 1)) ** 0.5
     drawn = np.random.default_rng(1).normal(0.0, misfit, (resamples, len(orders))) * errors
     places, slopes, *_ = chosen.fit(chosen.model(orders) + drawn)
-    return Onset(Estimate.of(float(place), places), Estimate.of(float(slope), slopes), float(curvature))
+    return Onset(Estimate.of(float(place), places), Estimate.of(float(slope), slopes))
 
 
 def _check(loads: Array, orders: Array, errors: Array) -> None:

@@ -19,7 +19,7 @@ from tightlink.analysis.path.cells import simulate_cells
 from tightlink.analysis.path.choice import LITTLE, Choice, choose
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, np, pl
-from tightlink.reduce import largest, smallest
+from tightlink.reduce import largest, samples, smallest
 from tightlink.scenario.congestion import works_with
 from tightlink.simulate import simulate
 
@@ -193,7 +193,7 @@ def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:
     if path.line:
         # Of what the round trip has beside the queue, such as ACKs that wait and jitter, no series tells.
         return row | {"rtt_p95_s": float(np.nanmean(run.flows.head(row["flows"])["rtt_p95_s"].to_numpy()))}
-    queue = run.series.filter((pl.col("entity") == BOTTLENECK) & (pl.col("metric") == "queue_packets"))["value"]
+    queue = samples(run.series, "queue_packets", BOTTLENECK)["value"]
     waiting = queue.quantile(_QUANTILE, "nearest")
     if waiting is None:
         raise TightlinkError("the run is too short to sample its queue")

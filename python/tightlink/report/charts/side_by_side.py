@@ -10,6 +10,7 @@ from tightlink.analysis.path.residuals import NEAR
 from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels
+from tightlink.reduce import samples
 from tightlink.report.charts.lines import line
 from tightlink.report.charts.marks import points
 
@@ -45,7 +46,7 @@ def compared_values(found: Comparison, table: str, metric: str) -> alt.LayerChar
 
 def compared_series(found: Comparison, entity: str, metric: str) -> alt.Chart:
     """A metric such as "queue_packets" of a flow, link or node over time, of both runs."""
-    rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
+    rows = samples(found.series, metric, entity)
     sides = pl.col("side").replace(dict(zip(SIDES, found.titles, strict=True)))
     shown = rows.select(sides, "time_s", pl.col("value").alias(metric))
     return line(shown, "time_s", metric, by="side", title=f"{entity}: {labels.plain(metric)}", height=190)

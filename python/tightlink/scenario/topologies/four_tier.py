@@ -29,7 +29,6 @@ _LARGEST_FACTOR: Final = 1e6
 _FACTOR = number(lambda value: 1 / _LARGEST_FACTOR <= value <= _LARGEST_FACTOR, "a number from 0.000001 to 1000000")
 #: Of routers, and of the links that they are the outer ends of.
 _GROUPS: Final = ("backbone", "pop", "direct", "fast", "normal")
-_RULES: Final = ("rtt*c", "rtt*c/sqrt(n)")
 #: With one packet profile ns2 would drop all.
 _SMALLEST_QUEUE: Final = 2
 #: What is filled in where the table is silent.

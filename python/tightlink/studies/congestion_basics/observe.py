@@ -16,7 +16,7 @@ from tightlink import units
 from tightlink.analysis.estimates import power_law
 from tightlink.analysis.path.sawtooth import queue_for, utilization
 from tightlink.lazy import Array
-from tightlink.reduce import largest, mean_of, smallest
+from tightlink.reduce import largest, mean_of, samples, smallest
 from tightlink.run import Run
 from tightlink.studies.congestion_basics import setup
 from tightlink.studies.congestion_basics.setup import FLOW, LINK, PACKET_BYTES, RATE, RTT_S, THRESHOLD
@@ -49,7 +49,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
 
 
 def _sampled(run: Run, entity: str, metric: str) -> pl.DataFrame:
-    return run.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric)).sort("time_s")
+    return samples(run.series, metric, entity).sort("time_s")
 
 
 def _phases(run: Run) -> dict[str, Any]:

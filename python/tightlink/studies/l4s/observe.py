@@ -10,7 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.lazy import np, stats
-from tightlink.reduce import largest, mean_of, smallest
+from tightlink.reduce import largest, mean_of, samples, smallest
 from tightlink.run import Run
 from tightlink.studies.l4s import setup
 from tightlink.studies.l4s.setup import LINK, PACKET_BYTES, SETTLED_S
@@ -212,7 +212,7 @@ def _step(run: Run) -> dict[str, Any]:
     found["undecided"] = _undecided(found["p99"], found["error_s"])
     late = (setup.JOIN_S + 10, setup.LEAVE_S)
     found["newcomers"] = _ratio(run, "prague-joining", "prague", "goodput_bps", *late)
-    queue = run.series.filter((pl.col("entity") == LINK) & (pl.col("metric") == "queueing_delay_s"))
+    queue = samples(run.series, "queueing_delay_s", LINK)
     for name, begin_s, end_s in (("before_s", 10, setup.JOIN_S), ("with_more_s", *late)):
         found[name] = float(queue.filter(pl.col("time_s").is_between(begin_s, end_s))["value"].quantile(0.99) or 0)
     if "classic" in run.flows["label"]:

@@ -14,7 +14,7 @@ from tightlink.analysis.estimates import power_law
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.analysis.traffic import trace
 from tightlink.experiment.precision import half_width
-from tightlink.reduce import jain, largest, mean_of
+from tightlink.reduce import jain, largest, mean_of, samples
 from tightlink.run import Run
 from tightlink.studies.cases import Cases
 from tightlink.studies.one_flow import setup
@@ -50,7 +50,7 @@ def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
 
 def _shared(run: Run, flows: pl.DataFrame) -> dict[str, float]:
     """How flows use a link, and how evenly; its greatest utilization in 100 ms over the mean."""
-    used = run.series.filter(pl.col("metric") == "utilization", pl.col("entity") == _BOTTLENECK)["value"].to_list()
+    used = samples(run.series, "utilization", _BOTTLENECK)["value"].to_list()
     return {
         "utilization": run.links.row(by_predicate=pl.col("link") == _BOTTLENECK, named=True)["utilization"],
         "loss": int(flows["packets_dropped"].sum()) / int(flows["packets_sent"].sum()),

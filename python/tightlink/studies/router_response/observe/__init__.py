@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from tightlink.reduce import samples
 from tightlink.run import Run
 from tightlink.studies.router_response.observe import regions, response
 from tightlink.studies.router_response.observe.regions import Routers, Videos
@@ -26,6 +27,5 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
 
 
 def _watched(runs: Mapping[str, Run], rate: int) -> pl.DataFrame:
-    series = runs[f"{WATCH}/{rate}"].series
-    own = series.filter((pl.col("entity") == ROUTER_A) & (pl.col("metric") == "load_reported"))
+    own = samples(runs[f"{WATCH}/{rate}"].series, "load_reported", ROUTER_A)
     return own.select("time_s", load_reported="value", probe=pl.lit(f"{rate:,} packets/s"))
