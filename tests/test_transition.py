@@ -224,7 +224,7 @@ def test_where_the_susceptibility_rises() -> None:
 def _backlog(utilization: float, services: float, variability: float = 1.0) -> float:
     """The mean backlog of a server that began empty, after it could have served so many packets."""
     root = (services / variability) ** 0.5
-    return variability * root * float(master((utilization - 1) * root))
+    return float(variability * root * master((utilization - 1) * root))
 
 
 def test_the_master_curve_is_that_of_a_queue() -> None:
