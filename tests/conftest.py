@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tightlink import cli
+import tightlink as tl
+from tightlink import cli, control
 from tightlink.experiment.claims import counted
 from tightlink.measure.forwarding import tables
 from tightlink.measure.kernel_router import Did
@@ -21,7 +22,7 @@ from tightlink.measure.sending import jobs
 from tightlink.run import Framed, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from tightlink.experiment.claims import Claim
     from tightlink.scenario import Scenario
@@ -93,6 +94,14 @@ observe = { interval = "100 ms", periods = { begin = ["0 s", "1 s"], rest = ["1 
 """
 
 
+CONTROLLED = """\
+profile = "rfc"
+duration = "10 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "20 packets" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "reno" } }
+"""
+
+
 @pytest.fixture(scope="session")
 def benchmark() -> Callable[[str], Any]:
     """A script of the benchmarks, as a module."""
@@ -130,6 +139,21 @@ def dumbbell() -> str:
 def mixed() -> str:
     """All kinds of traffic, a chain and one more link."""
     return MIXED
+
+
+@pytest.fixture
+def controlled() -> Scenario:
+    """A flow of which tests exchange the congestion control, over one link."""
+    return tl.loads(CONTROLLED)
+
+
+@pytest.fixture
+def forgotten_controls() -> Iterator[None]:
+    """Forgets the congestion controls that a test defines."""
+    known = dict(control._CONTROLS)
+    yield
+    control._CONTROLS.clear()
+    control._CONTROLS.update(known)
 
 
 @pytest.fixture(scope="session")

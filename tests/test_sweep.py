@@ -597,7 +597,9 @@ def test_sizes_that_nobody_meant(
 
 def test_more_runs_where_somebody_means_them(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     vary = {WINDOW: ["2 packets", "4 packets"]}
-    with pytest.raises(tl.ScenarioError, match=r"2 runs \(2 combinations\): expected at most 1; .* allow more \(max_runs, or --yes\)$"):
+    with pytest.raises(
+        tl.ScenarioError, match=r"2 runs \(2 combinations\): expected at most 1; .* allow more \(max_runs, or --yes\)$"
+    ):
         Plan.of(tl.load(file), vary, max_runs=1)
     with pytest.raises(tl.ScenarioError, match="at most 100000 levels"):
         Plan.of(tl.load(file), {"seed": range(10**9)})
