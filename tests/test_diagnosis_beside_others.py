@@ -3,12 +3,14 @@ suggested to one harms no other."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Any, Final
 
 import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink import units
 
 CALL: Final = """
 profile = "linux"
@@ -130,3 +132,35 @@ traffic.bursty = { kind = "on-off", from = "a", to = "b", rate = "5 Mbit/s", on 
     assert after.delay is not None
     assert bursty.delay is not None
     assert after.delay.mean_s < 0.6 * bursty.delay.mean_s
+
+
+@pytest.mark.parametrize("queue", ["1 BDP", "4 BDP"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        # Transmission is much of a round trip.
+        {"link.w.rate": "2 Mbit/s", "link.w.delay": "10 ms"},
+        {"link.w.framing": {"overhead": "200 B"}},
+        # The longest propagation is that of datagrams.
+        {"link.far": {"ends": ["b", "c"], "rate": "1 Gbit/s", "delay": "50 ms"}, "traffic.call.to": "c"},
+        {"link.w.shaper": {"rate": "5 Mbit/s", "burst": "10 kB"}},
+    ],
+    ids=["plain", "short", "framing", "datagrams", "shaper"],
+)
+def test_a_bdp_is_that_of_the_unit(queue: str, changes: dict[str, Any]) -> None:
+    """What is written "4 BDP" is told so, and so is the same queue in packets, but for parts of them."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "5 s"
+link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "1 BDP" }
+traffic.f = { kind = "bulk", from = "a", to = "b" }
+traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }
+""").set_all({**changes, "link.w.queue": queue})
+    packets = scenario.resolve()["links"][0]["queue"]["limit"]["packets"]
+    assert f"({units.format_packets(packets)}, {queue})" in tl.simulate(scenario).why("f").sentence
+    said = tl.simulate(scenario.set("link.w.queue", f"{packets} packets")).why("f").sentence
+    told = re.search(r"packets?, ([\d.]+) BDP\)", said)
+    assert told is not None
+    # Of parts of packets two digits are told.
+    assert 0.95 <= float(told[1]) / float(queue.split(maxsplit=1)[0]) <= 1.05 * packets / (packets - 1)

@@ -91,14 +91,14 @@ def _row(run: Run, flow: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("network", "seconds"), [("5g", 20), ("cable", 10), ("fibre", 5), ("wifi", 10)])
-def test_a_window_of_one_bdp_costs_no_rate(network: str, seconds: int) -> None:
+def test_a_window_of_what_the_path_holds_costs_no_rate(network: str, seconds: int) -> None:
     """Jitter, retransmissions of the link, its higher rates and its waits for the medium are in it."""
     text = ONE.format(network=network, seconds=seconds)
     if network == "wifi":
         text = text.replace('"home" }', '"home", tcp.window = "400 packets" }')
     before = _run(text)
     first = before.why().suggestions[0]
-    assert first.text.startswith("a window of one BDP"), first
+    assert first.text.startswith("a window of what the path holds"), first
     after = _run(text, first.changes)
     rows = _row(before, "down"), _row(after, "down")
     assert rows[1]["goodput_bps"] > 0.94 * rows[0]["goodput_bps"]
@@ -168,7 +168,7 @@ def test_data_among_acks_pay_for_no_codel() -> None:
 
 def test_one_queue_has_one_bdp() -> None:
     said = re.findall(r"100 packets, ([^)]*)\)", str(_run(ASYMMETRIC).why()).replace("\n  ", " "))
-    assert said == ["23 BDP of up"] * 2
+    assert said == ["30 BDP of up"] * 2
     steps = {"schedule": [{"at": "0 s", "rate": "20 Mbit/s"}, {"at": "2 s", "rate": "4 Mbit/s"}], "period": "4 s"}
     changes = {"link.l": {"ends": ["a", "b"], "rate": steps, "delay": "20 ms", "queue": "1 BDP"}}
     text = 'duration = "8 s"\nlink.l = { ends = ["a", "b"], rate = "1 Mbit/s" }\n'
@@ -177,7 +177,9 @@ def test_one_queue_has_one_bdp() -> None:
     long = changes | {"link.l.queue": "300 packets"}
     found = _told(text, "d", long)
     assert "(300 packets, 7.3 BDP)" in found.sentence
-    assert any("a queue of one BDP at its highest rate (69 packets)" in each.text for each in found.suggestions)
+    assert any(
+        "a queue of what the path holds at its highest rate (69 packets)" in each.text for each in found.suggestions
+    )
 
 
 def test_a_rate_that_fits_what_retransmissions_leave() -> None:
@@ -309,7 +311,7 @@ def test_a_queue_before_a_trace_is_that_of_its_highest_rate(tmp_path: Path) -> N
     first, sweep = run.why("d").suggestions
     packets = int(first.changes["link.radio.queue"].split()[0])
     assert packets == pytest.approx(1800 * 0.04, abs=3)
-    assert first.text == f"a queue of one BDP at its highest rate ({packets} packets)"
+    assert first.text == f"a queue of what the path holds at its highest rate ({packets} packets)"
     assert sweep.vary
     changed = tl.simulate(scenario.set_all(first.changes))
     assert changed.flows["goodput_bps"][0] > 0.95 * run.flows["goodput_bps"][0]

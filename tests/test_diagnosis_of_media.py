@@ -147,7 +147,7 @@ def test_the_wait_for_the_end_of_an_outage_is_no_queues() -> None:
 
 @pytest.mark.parametrize(("window", "said"), [
     ("14 packets", "The outages of line add 16.1 ms (3 ms at p95, 2 s at most) to a base RTT of 55 ms."),
-    ("100 packets", "of it by outages, to a base RTT of 55 ms. Try a queue of one BDP (14 packets)"),
+    ("100 packets", "of it by outages, to a base RTT of 55 ms. Try a queue of what the path holds (14 packets)"),
 ])  # fmt: skip
 def test_a_window_that_waits_for_the_end_of_an_outage_is_no_queue(window: str, said: str) -> None:
     """One that fits the path never waits in a queue, and no queue makes it wait less."""

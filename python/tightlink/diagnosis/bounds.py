@@ -127,7 +127,7 @@ def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float)
     if still_opens(path):
         holds = f"window, which opens up to {window(path)} as it is used, still holds"
     text = (
-        f"the receiver's {holds} the rate at window / RTT: the path's BDP is "
+        f"the receiver's {holds} the rate at window / RTT: the path holds "
         f"{amount(path.full_packets)} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × "
         f"{ms(path.unfilled_rtt_s)}{longer}){taken}{waits}"
     )

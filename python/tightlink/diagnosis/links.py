@@ -30,6 +30,8 @@ class Link:
     """Its row of the table ``links``; empty if there is none."""
     duration_s: float
     """Of the run."""
+    written_limit: str = ""
+    """The limit of its queue as the scenario writes it."""
 
     @property
     def utilization(self) -> float:
@@ -162,8 +164,15 @@ class Link:
         return float((self.service_s(size) + waits_s) * line.transmissions(self.spec, size, self.duration_s))
 
     def written_interval_s(self, size: int) -> float:
-        """The same by its rate as it is written, or by the mean of one that changes: a queue of "1 BDP" is of that."""
+        """The same by its rate as it is written, or by the mean of one that changes."""
         return max(self.service_s(size), _BITS * size / self.shaped_bps)
+
+    def unit_interval_s(self, size: int) -> float:
+        """The same as a queue of "1 BDP" counts it: of packets alone, at the rate of the line or of its shaper."""
+        if self.spec["rate_pps"] is not None:
+            return float(1 / self.spec["rate_pps"])
+        shaper = self.spec.get("shaper", {}).get("rate_bps", math.inf)
+        return float(_BITS * size / min(self.spec["rate_bps"], shaper))
 
     @property
     def highest_over_mean(self) -> float:

@@ -8,7 +8,7 @@ Example:
     ... ''')
     >>> run = tl.simulate(scenario)
     >>> path, row = Paths(run).of("f"), run.flows.row(0, named=True)
-    >>> most_on_wire(path).name, mean_window(row, path) < path.bdp_packets
+    >>> most_on_wire(path).name, mean_window(row, path) < path.holds_packets
     ('radio', True)
 """
 
@@ -40,7 +40,7 @@ from tightlink.diagnosis.words import (
 
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
 _CLEAR: Final = 0.9
-#: A window of so much of a BDP does not hold a path back.
+#: A window of so much of what the path holds does not hold it back.
 NEAR: Final = 0.9
 #: Timeouts that take so much of the time are what it waits for.
 _MOST: Final = 0.5
@@ -85,11 +85,11 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
         return _timeouts(row, path, queue, sure)
     # A marking threshold drops as a plain queue does, where that is full.
     drops = queue.discipline in DISCIPLINES and queue.discipline != "threshold"
-    if drops and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
+    if drops and flows * (mean_window(row, path) or 0.0) < path.holds_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts(row)}, which leaves windows that do not fill "
-            f"the path{busy(row, queue)}{of_bdp(row, path)}"
+            f"the path{busy(row, queue)}{beside_path(row, path)}"
         )
         return Cause("early_drops", *sure, queue.name, text)
     limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
@@ -97,10 +97,10 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
     # "1 BDP", which is of the propagation alone, is not small.
     if limit is None or limit * math.sqrt(flows) >= math.floor(path.propagation_s / interval):
         return _at_long_queue(row, path, paths, queue, sure)
-    bdp = path.base_rtt_s / interval
+    holds = path.base_rtt_s / interval
     text = (
         f"losses ({lost}{timeouts(row)}) at {queue.name}, whose queue of {amount(limit)} packets is "
-        f"{percent(limit / bdp)} of the BDP of {amount(bdp)} packets, leave the link idle after each"
+        f"{percent(limit / holds)} of the {amount(holds)} packets that the path holds, leave the link idle after each"
     )
     if lasts(row, queue):
         text += f": it is {percent(queue.utilization)} busy"
@@ -151,9 +151,9 @@ def on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certai
     lost = lost_percent(row) if clear else f"{small_percent(random_share(wire))}, and {lost_percent(row)} in all"
     lost += timeouts(row)
     if wire.only_fails:
-        text = f"the window recovers from what is lost when link {wire.name} goes down ({lost}){of_bdp(row, path)}"
+        text = f"the window recovers from what is lost when link {wire.name} goes down ({lost}){beside_path(row, path)}"
         return Cause("recovery", share, certainty, wire.name, text)
-    text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{of_bdp(row, path)}"
+    text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{beside_path(row, path)}"
     return Cause("random_loss", share, certainty, wire.name, text)
 
 
@@ -170,7 +170,7 @@ def overtaken(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
     times = " at times" if (mean_window(row, path) or 0.0) >= path.filling_packets else ""
     text = (
         f"packets that overtake each other {where} are taken for lost ({share_of_sent} "
-        f"retransmitted without need) and keep the window small{times}{of_bdp(row, path)}"
+        f"retransmitted without need) and keep the window small{times}{beside_path(row, path)}"
     )
     return Cause("reordering", share, "likely", "" if link is None else link.name, text)
 
@@ -203,7 +203,7 @@ def hold(lost: float, row: Mapping[str, Any], path: Path) -> bool:
     allowed = renos_window(lost)
     if path.congestion == "cubic":
         allowed = max(allowed, cubics_window(lost, row["rtt_mean_s"] or path.base_rtt_s))
-    return allowed < NEAR * path.bdp_packets
+    return allowed < NEAR * path.holds_packets
 
 
 def busy(row: Mapping[str, Any], link: Link) -> str:
@@ -211,9 +211,9 @@ def busy(row: Mapping[str, Any], link: Link) -> str:
     return f"; the link is {percent(link.utilization)} busy" if lasts(row, link) else ""
 
 
-def of_bdp(row: Mapping[str, Any], path: Path) -> str:
+def beside_path(row: Mapping[str, Any], path: Path) -> str:
     """The mean window beside what fills the path, as words behind others."""
     mean = mean_window(row, path)
     if mean is None:
         return ""
-    return f"; {amount(mean)} packets in flight on average, the path's BDP is {amount(path.filling_packets)}"
+    return f"; {amount(mean)} packets in flight on average, the path holds {amount(path.filling_packets)}"

@@ -26,13 +26,13 @@ from tightlink.diagnosis.commands import Tried
 from tightlink.diagnosis.kinds import BY_RATE, DEAF, FAIR
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.queue_lengths import bdp, burst, many, one_bdp, rate_changes
+from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many, rate_changes
 from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.words import listed, named
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289).
 STANDING_S: Final = 0.005
-#: A queue of so many BDP or fewer is not too long.
+#: A queue of so many times what the path holds is not too long.
 LONG: Final = 1.5
 #: CAKE is told this share of a link's rate, so that its queue is the one that stands.
 _SHAPED: Final = 0.98
@@ -54,9 +54,9 @@ def other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: b
         return
     if link.discipline in FAIR:
         # What it gives to classes stays.
-        yield from _one_bdp(link, path, ".limit")
+        yield from _as_path(link, path, ".limit")
     elif others.beside.together or (path.acks_wait_for_data and link in path.forward):
-        # Round trips are longer than on an empty path: a queue of one BDP of that is too short, and so is CoDel's.
+        # Round trips are longer than on an empty path: a queue of what that holds is too short, and so is CoDel's.
         if fair or path.tcp is not None:
             yield fair_queues(link, others)
     else:
@@ -70,21 +70,21 @@ def _shorter(link: Link, path: Path, others: Others, *, fills: bool, fair: bool)
             yield fair_queues(link, others)
     elif not fills and fair:
         yield fair_queues(link, others)
-    elif (link.limit_packets(path.packet_bytes) or math.inf) <= LONG * many(link) * bdp(link, path):
+    elif (link.limit_packets(path.packet_bytes) or math.inf) <= LONG * many(link) * holds(link, path):
         if path.tcp is not None:
             return
     # What collects while a link waits for its medium is more; and who sends at a rate that it has measured loses what
     # exceeds a short queue whenever the link gets slower.
     elif not link.sends_bursts and not (rate_changes(link) and BY_RATE.intersection(_controls(path, others))):
-        yield from _one_bdp(link, path)
+        yield from _as_path(link, path)
     yield from _codel(link, path, others)
 
 
-def _one_bdp(link: Link, path: Path, key: str = "") -> Iterator[Tried]:
-    """A queue of one BDP for TCP, where that is much shorter."""
+def _as_path(link: Link, path: Path, key: str = "") -> Iterator[Tried]:
+    """A queue of what the path holds for TCP, where that is much shorter."""
     limit = link.limit_packets(path.packet_bytes) or math.inf
-    if path.tcp is not None and max(bdp(link, path), burst(path)) < limit / LONG:
-        text, packets = one_bdp(link, path)
+    if path.tcp is not None and max(holds(link, path), burst(path)) < limit / LONG:
+        text, packets = long_enough(link, path)
         yield f"a {text}", {f"{link.key}.queue{key}": packets}
 
 

@@ -1,4 +1,4 @@
-"""The path of one flow: its links and processors, and what follows from them, such as base round trips and the BDP.
+"""The path of one flow: its links and processors, and what follows from them: round trips, packets that fill it.
 
 Example:
     >>> scenario = tl.loads('''
@@ -8,7 +8,7 @@ Example:
     ... ''')
     >>> from tightlink.diagnosis.paths import Paths
     >>> path = Paths(tl.simulate(scenario)).of("ftp")
-    >>> path.slowest.name, round(path.base_rtt_s * 1000, 2), round(path.bdp_packets, 1)
+    >>> path.slowest.name, round(path.base_rtt_s * 1000, 2), round(path.holds_packets, 1)
     ('wire', 21.24, 17.7)
 """
 
@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tightlink.diagnosis.links import Link, Processor
 
@@ -34,6 +34,17 @@ _FULL: Final = 0.9
 _HYSTART_PART, _HYSTART_S = 8, (0.004, 0.016)
 
 
+class Longest(NamedTuple):
+    """The longest round trip of the flows that share a link."""
+
+    base_s: float
+    """Of connections, with empty queues."""
+    propagation_s: float
+    """Propagation alone, also of datagrams: a queue of "1 BDP" counts no more."""
+    whose: str
+    """Of which flow it is; nobody's where all are about as long."""
+
+
 @dataclass(frozen=True)
 class Path:
     """The way of a flow through the network, there and back."""
@@ -46,11 +57,8 @@ class Path:
     processors: tuple[Processor, ...]
     written_window: str | None
     """The receiver's window as the scenario writes it."""
-    longest: Mapping[str, tuple[float, str]] = field(default_factory=dict)
-    """Links with the longest base round trip of the flows whose data or ACKs take them, in seconds, and whose it is.
-
-    Nobody's where all are about as long.
-    """
+    longest: Mapping[str, Longest] = field(default_factory=dict)
+    """Links with the longest round trip of the flows whose data or ACKs take them."""
     largest: Mapping[str, int] = field(default_factory=dict)
     """Links with the largest packets of connections whose data take them, in bytes."""
     mean_rtt_s: float | None = None
@@ -120,12 +128,13 @@ class Path:
 
     @property
     def propagation_s(self) -> float:
-        """Propagation there and back."""
-        return float(sum(link.spec["delay_s"] for link in (*self.forward, *self.reverse)))
+        """Propagation there and back; twice that there where nothing returns."""
+        links = (*self.forward, *(self.reverse or self.forward))
+        return float(sum(link.spec["delay_s"] for link in links))
 
     @cached_property
-    def bdp_packets(self) -> float:
-        """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""
+    def holds_packets(self) -> float:
+        """Full packets that it holds: the rate of the slowest link times the base round trip."""
         return self.base_rtt_s / self.slowest.interval_s(self.packet_bytes)
 
     @cached_property
@@ -196,8 +205,8 @@ class Path:
 
     @property
     def filling_packets(self) -> float:
-        """Packets that fill the path: the bandwidth-delay product, of the round trip that there is to fill."""
-        return self.bdp_packets * self.unfilled_rtt_s / self.base_rtt_s
+        """Packets that fill the path, by the round trip that there is to fill."""
+        return self.holds_packets * self.unfilled_rtt_s / self.base_rtt_s
 
     @property
     def full_packets(self) -> int:

@@ -26,10 +26,10 @@ from tightlink import units
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.kinds import DEAF, YIELDING
 from tightlink.diagnosis.links import Link, Processor
-from tightlink.diagnosis.path import ALIKE, Path, control_of
+from tightlink.diagnosis.path import ALIKE, Longest, Path, control_of
 from tightlink.diagnosis.spans import Spans
 from tightlink.diagnosis.words import family
-from tightlink.scenario.network import Network
+from tightlink.scenario.network import Network, limit_of
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import LINUX
 
@@ -147,8 +147,11 @@ class Paths:
     @cached_property
     def _connections(self) -> Sequence[Path]:
         """The paths of all connections, where these are not too many."""
-        flows = (flow for flow in self._resolved["flows"] if "tcp" in flow["transport"])
-        return [self._path(flow) for flow in flows] if self.small else ()
+        return [path for path in self._every if path.tcp is not None]
+
+    @cached_property
+    def _every(self) -> Sequence[Path]:
+        return [self._path(flow) for flow in self._resolved["flows"]] if self.small else ()
 
     @cached_property
     def _largest(self) -> Mapping[str, int]:
@@ -159,16 +162,21 @@ class Paths:
         return largest
 
     @cached_property
-    def _longest(self) -> Mapping[str, tuple[float, str]]:
-        """The longest base round trip at each link, and whose it is where those of other flows are unlike."""
-        found: dict[str, list[tuple[float, str]]] = {}
-        for path in self._connections:
+    def _longest(self) -> Mapping[str, Longest]:
+        """The longest round trip at each link, and whose it is where those of other connections are unlike."""
+        found: dict[str, list[Path]] = {}
+        for path in self._every:
             for name in {link.name for link in (*path.forward, *path.reverse)}:
-                found.setdefault(name, []).append((path.base_rtt_s, path.spec["label"]))
+                found.setdefault(name, []).append(path)
         longest = {}
-        for link, each in found.items():
-            base_s, label = max(each, key=lambda one: one[0])
-            longest[link] = base_s, label if base_s > ALIKE * min(each)[0] else ""
+        for link, every in found.items():
+            connections = [path for path in every if path.tcp is not None]
+            if connections:
+                bases = {path.spec["label"]: path.base_rtt_s for path in connections}
+                whose = max(bases, key=lambda label: bases[label])
+                unlike = bases[whose] > ALIKE * min(bases.values())
+                propagation_s = max(path.propagation_s for path in every)
+                longest[link] = Longest(bases[whose], propagation_s, whose if unlike else "")
         return longest
 
     @cached_property
@@ -368,7 +376,8 @@ class Paths:
         if index not in self._links:
             hop, spec = self._network.hops[index], self._resolved["links"][index]
             totals = self._totals.get(hop.name, {})
-            self._links[index] = Link(hop.name, hop.key, spec, totals, self._resolved["duration_s"])
+            written = limit_of(hop.wire)
+            self._links[index] = Link(hop.name, hop.key, spec, totals, self._resolved["duration_s"], written)
         return self._links[index]
 
     def _processor(self, node: int, *, sends: bool) -> Processor:

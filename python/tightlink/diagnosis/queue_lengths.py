@@ -1,4 +1,4 @@
-"""How long a queue has to be, in bandwidth-delay products, and how that is said.
+"""How long a queue has to be, by what the path holds, and how that is said.
 
 Example:
     >>> scenario = tl.loads('''
@@ -8,8 +8,8 @@ Example:
     ... ''')
     >>> from tightlink.diagnosis.paths import Paths
     >>> path = Paths(tl.simulate(scenario)).of("ftp")
-    >>> one_bdp(path.busiest, path)
-    ('queue of one BDP (35 packets)', '35 packets')
+    >>> long_enough(path.busiest, path)
+    ('queue of what the path holds (35 packets)', '35 packets')
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _HIGHER: Final = 1.02
 _BURST: Final = 10
 
 
-def bdp(link: Link, path: Path) -> float:
-    """Packets that keep a link busy: a bandwidth-delay product of the longest round trip of its flows.
+def holds(link: Link, path: Path) -> float:
+    """Packets that keep a link busy: what the path of the longest round trip of its flows holds.
 
     Where these change by a schedule, it is that of the highest rate and the longest delays.
     """
@@ -43,17 +43,18 @@ def _adds_s(path: Path) -> float:
     return sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
 
 
-def one_bdp(link: Link, path: Path) -> tuple[str, str]:
-    """A queue of as many bandwidth-delay products as keep a link busy, in words and as a limit."""
-    length = math.ceil(many(link) * bdp(link, path))
+def long_enough(link: Link, path: Path) -> tuple[str, str]:
+    """A queue that keeps a link busy, in words and as a limit."""
+    length = math.ceil(many(link) * holds(link, path))
     packets = f"{max(length, burst(path))} packets"
     if length < burst(path):
         return f"queue of {packets}", packets
-    whose = " of the longest path" if path.longest.get(link.name, (0.0, ""))[1] else ""
+    longest = link.name in path.longest and path.longest[link.name].whose
     most = ["its highest rate"] if link.highest_over_mean > _HIGHER else []
     most += ["the longest delay"] if _adds_s(path) > (_HIGHER - 1) * base_rtt_s(link, path) else []
     at = f" at {' and '.join(most)}" if most else ""
-    return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose}{at} ({packets})", packets
+    what = f"{'twice ' if many(link) > 1 else ''}what the {'longest ' if longest else ''}path holds{at}"
+    return f"queue of {what} ({packets})", packets
 
 
 def burst(path: Path) -> int:
@@ -62,7 +63,7 @@ def burst(path: Path) -> int:
 
 
 def many(link: Link) -> int:
-    """How many BDP keep a link busy: two where its rate changes at random, so that it can send more when that rises."""
+    """How many times what the path holds keeps a link busy: twice where its rate changes at random, and may rise."""
     return 1 if link.spec.get("rate", {}).get("kind", "schedule") in _FORESEEN else 2
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from tightlink import units
 from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.kinds import APART, FAIR, STRICT
 from tightlink.diagnosis.links import Link
@@ -203,28 +204,33 @@ def _limit(link: Link, path: Path) -> str:
     if limit is None:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
-    bdp = f", {times(limit / bdp_packets(link, path))} {bdp_of(link, path)}" if path.tcp is not None else ""
+    bdp = f", {_in_bdp(link, path, limit)}" if path.tcp is not None and _propagation_s(link, path) else ""
     return f"{link.written()}{bdp}"
 
 
-def bdp_of(link: Link, path: Path) -> str:
-    """How the bandwidth-delay product at a link is called: whose it is, where flows have others, or of ACKs."""
-    whose = path.longest.get(link.name, (0.0, ""))[1]
-    return f"BDP of {whose}" if whose else "BDP of ACKs" if carries_acks_alone(link, path) else "BDP"
+def _in_bdp(link: Link, path: Path, limit: float) -> str:
+    """A limit in the unit that scenarios have: as it is written there, or as a number, with whose BDP these are.
 
-
-def bdp_packets(link: Link, path: Path) -> float:
-    """Bandwidth-delay product at a link, in the largest packets of its flows, as that of a queue of "1 BDP".
-
-    Of its rate, or the mean of one that changes, and the longest base round trip of its flows: one for all of them.
+    Of the largest packets of its flows, its rate, or the mean of one that changes, and the longest propagation of its
+    flows: one for all of them.
     """
-    return base_rtt_s(link, path) / link.written_interval_s(_size(link, path))
+    amount, _, unit = link.written_limit.partition(" ")
+    interval_s = link.unit_interval_s(_size(link, path))
+    said = amount if unit in units.BDP.spellings else times(limit * interval_s / _propagation_s(link, path))
+    whose = path.longest[link.name].whose if link.name in path.longest else ""
+    in_acks = carries_acks_alone(link, path) and unit not in units.BDP.spellings
+    return f"{said} BDP{f' of {whose}' if whose else ' of ACKs' if in_acks else ''}"
+
+
+def _propagation_s(link: Link, path: Path) -> float:
+    """The longest propagation there and back of the flows at a link."""
+    return path.longest[link.name].propagation_s if link.name in path.longest else path.propagation_s
 
 
 def base_rtt_s(link: Link, path: Path) -> float:
     """The longest base round trip of the flows at a link."""
     own_s = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
-    return path.longest.get(link.name, (own_s, ""))[0]
+    return path.longest[link.name].base_s if link.name in path.longest else own_s
 
 
 def carries_acks_alone(link: Link, path: Path) -> bool:

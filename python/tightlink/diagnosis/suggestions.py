@@ -17,7 +17,7 @@ from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, SCALABLE, S
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.queue_lengths import bdp, burst, many, one_bdp
+from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
 from tightlink.diagnosis.words import MEMBERS
 
@@ -41,21 +41,21 @@ _FULL: Final = {
 _RECOVERING, _ROOM = ("recovery", "timeouts"), 0.9
 #: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
 _LONG_TIMEOUT, _SHORTEST_TIMEOUT_S = 10, 0.001
-#: Of which part of a BDP the threshold of controls that reduce by the share of marks is at least.
+#: Of which part of what the path holds the threshold of controls that reduce by the share of marks is at least.
 _OF_DCTCP: Final = 7
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
-#: Bursts of a policer are suggested in BDP, in steps of so many bytes.
-_BURST_BDP, _STEP_BYTES = 2, 1000
+#: Bursts of a policer are suggested of so many times what the path holds, in steps of so many bytes.
+_BURST_TIMES, _STEP_BYTES = 2, 1000
 #: Causes of more of the time are the main one.
 _MOST: Final = 0.5
 #: A window, or a burst, that is to be no more than so many times what it is is left; and one that is no more than what
 #: it is to be.
 _MORE, _LARGER = 1.1, 1.25
 #: A window that is open from the start has room for a queue as long as the path.
-_OPEN_BDP: Final = 2
+_OPEN_TIMES: Final = 2
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
@@ -145,10 +145,10 @@ def _open_window(path: Path, cause: Cause, _: Others) -> Tried | None:
     """A window that the empty path holds; where ACKs wait for each other, one that lasts for that, too."""
     window = path.window_packets or 0
     if path.most_packets > _MORE * window:
-        return _one_bdp_of_window(path)
+        return _as_path(path)
     if bounds.still_opens(path):
-        packets = _OPEN_BDP * path.most_packets
-        text = f"a window of two BDP ({packets} packets), which is open from the start"
+        packets = _OPEN_TIMES * path.most_packets
+        text = f"a window of twice what the path holds ({packets} packets), which is open from the start"
         is_main = (cause.share or 1.0) >= _MOST and not path.opens(packets)
         return (text, {_key(path, "tcp.window"): f"{packets} packets"}) if is_main else None
     packets = math.ceil(path.most_packets * (1 + path.acks_wait_s / path.unfilled_rtt_s))
@@ -158,15 +158,15 @@ def _open_window(path: Path, cause: Cause, _: Others) -> Tried | None:
     return text, {_key(path, "tcp.window"): f"{packets} packets"}
 
 
-def _one_bdp_of_window(path: Path) -> Tried:
+def _as_path(path: Path) -> Tried:
     packets = f"{path.most_packets} packets"
     at = " at its highest rates" if path.most_packets > path.full_packets else ""
-    return f"a window of one BDP{at} ({packets})", {_key(path, "tcp.window"): packets}
+    return f"a window of what the path holds{at} ({packets})", {_key(path, "tcp.window"): packets}
 
 
 def _lengthen_queue(path: Path, cause: Cause, _: Others) -> Tried:
     link = path.link(cause.where)
-    text, packets = one_bdp(link, path)
+    text, packets = long_enough(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
@@ -177,7 +177,7 @@ def _relieve_acks(path: Path, cause: Cause, others: Others) -> Tried | None:
 
 def _shape(path: Path, cause: Cause, _: Others) -> Tried:
     link = path.link(cause.where)
-    text, packets = one_bdp(link, path)
+    text, packets = long_enough(link, path)
     spec = link.spec["queue"]
     shaper = {"rate": units.format_rate(spec["rate_bps"]), "burst": units.format_size(spec["burst_bytes"])}
     text = f"a shaper of that rate and a {text}"
@@ -187,23 +187,23 @@ def _shape(path: Path, cause: Cause, _: Others) -> Tried:
 
 
 def _larger_burst(path: Path, cause: Cause) -> Iterator[Tried]:
-    """A burst that lets a window of slow start through, or what follows an idle time: two BDP of its rate."""
+    """A burst that lets a window of slow start through, or what follows an idle time: twice what the path holds."""
     link = path.link(cause.where)
-    wanted = math.ceil(_BURST_BDP * path.filling_packets * path.packet_bytes / _STEP_BYTES) * _STEP_BYTES
+    wanted = math.ceil(_BURST_TIMES * path.filling_packets * path.packet_bytes / _STEP_BYTES) * _STEP_BYTES
     if wanted > _MORE * link.spec["queue"]["burst_bytes"]:
         burst = units.format_size(wanted)
-        yield f"a burst of two BDP ({burst})", {f"{link.key}.queue.burst": burst}
+        yield f"a burst of twice what the path holds ({burst})", {f"{link.key}.queue.burst": burst}
 
 
 def _mark_later(path: Path, cause: Cause, others: Others) -> Tried:
-    """A threshold below what keeps the link busy: a seventh of the BDP for DCTCP (Alizadeh et al. 2010, eq. 13)."""
+    """A threshold that keeps the link busy: a seventh of that for DCTCP (Alizadeh et al. 2010, eq. 13)."""
     link = path.link(cause.where)
     part = _OF_DCTCP if path.congestion in SCALABLE else 1
-    least = math.ceil(bdp(link, path) / part) + 1
+    least = math.ceil(holds(link, path) / part) + 1
     if link.discipline != "threshold" or link.marks_packets(path.packet_bytes) >= least:
         return _lengthen_queue(path, cause, others)
-    which = "a seventh of the" if part > 1 else "one"
-    return f"marks from {least} packets on ({which} BDP)", {f"{link.key}.queue.mark": f"{least} packets"}
+    which = "a seventh of " if part > 1 else ""
+    return f"marks from {least} packets on ({which}what the path holds)", {f"{link.key}.queue.mark": f"{least} packets"}
 
 
 def _shorter_timeout(path: Path, _: Cause, __: Others) -> Tried | None:
@@ -218,7 +218,7 @@ def _longer_queue(path: Path, cause: Cause, _: Others) -> Tried | None:
     limit = link.limit_packets(path.packet_bytes)
     if limit is None or link.discipline in MANAGED:
         return None
-    longest = math.inf if path.tcp is None else LONG * many(link) * bdp(link, path)
+    longest = math.inf if path.tcp is None else LONG * many(link) * holds(link, path)
     # What overshoots a queue that holds the path's packets overshoots a longer one, too.
     if path.tcp is not None and limit >= max(longest / LONG, burst(path)):
         return None
@@ -351,7 +351,7 @@ def _for_delay(
     if fills and bounds.window_fills(row, path) and others.alone and not path.acks_wait_for_data:
         # Its window makes the queue, and nobody else's packets add to its round trips.
         if (path.window_packets or 0) > _LARGER * path.most_packets:
-            yield _one_bdp_of_window(path)
+            yield _as_path(path)
         return
     if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
         yield others.next_class

@@ -23,10 +23,10 @@ from tightlink.diagnosis.answers import Suggestion
 from tightlink.diagnosis.kinds import DEAF
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.queue_lengths import bdp
+from tightlink.diagnosis.queue_lengths import holds
 from tightlink.diagnosis.words import between
 
-#: What is tried: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
+#: What is tried: lengths of a queue by what the path holds, parts of a rate, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
@@ -74,7 +74,7 @@ def _is_of_kind(suggestion: Suggestion) -> bool:
 
 
 def _lengths(link: Link, path: Path, tried: int) -> list[int]:
-    """Lengths of a queue around one BDP, in packets, with that which it has and that which is tried first."""
-    limit, one = link.limit_packets(path.packet_bytes), bdp(link, path)
+    """Lengths of a queue around what the path holds, in packets, with its own and the one that is tried first."""
+    limit, one = link.limit_packets(path.packet_bytes), holds(link, path)
     found = {math.ceil(times * one) for times in _LENGTHS} | {tried, tried if limit is None else math.floor(limit)}
     return sorted(each for each in found if each >= _SHORTEST)

@@ -291,8 +291,8 @@ def _held(group: Group, row: Mapping[str, Any], paths: Paths, share: float) -> C
         return found
     rounds = amount(group.mean_s / (row["rtt_mean_s"] or path.base_rtt_s))
     text = f"slow start is not over when they end, after {rounds} round trips on average"
-    if (bounds.mean_window(row, path) or 0.0) < path.bdp_packets:
-        text += f", before the window reaches the path's BDP of {amount(path.bdp_packets)} packets"
+    if (bounds.mean_window(row, path) or 0.0) < path.holds_packets:
+        text += f", before the window reaches the {amount(path.holds_packets)} packets that the path holds"
     return replace(found, text=text)
 
 

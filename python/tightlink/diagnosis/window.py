@@ -33,7 +33,7 @@ _FEW: Final = 0.01
 _RARE: Final = 0.001
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
-#: A control that has delivered so many bandwidth-delay products has left its start behind.
+#: A control that has delivered so many times what the path holds has left its start behind.
 _STARTED: Final = 6.0
 #: What an ACK adds to the window in slow start where every second packet is acknowledged: half a packet each round.
 _SLOWEST_GROWTH: Final = 1.5
@@ -121,7 +121,7 @@ def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | Non
     """
     retransmitted = max(row["packets_retransmitted"] or 0, row["packets_dropped"])
     few = retransmitted <= _RARE * row["packets_sent"] and not losses.most_on_wire(path).lost_on_wire
-    small = (mean_window(row, path) or math.inf) < losses.NEAR * path.bdp_packets
+    small = (mean_window(row, path) or math.inf) < losses.NEAR * path.holds_packets
     patient = not retransmitted or (path.tcp or {})["recovery"] == "rack"
     heeds = path.congestion not in BY_DELAY | BY_RATE and not _marked(row, path) and not _starting(row, path, share)
     return _growing(row, path, share) if path.leaves_early and few and small and patient and heeds else None
@@ -132,24 +132,24 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     if path.congestion in BY_DELAY:
         return _cautious(row, path, share)
     if path.congestion in BY_RATE:
-        text = f"{path.congestion} paces at the rate that it has measured{losses.of_bdp(row, path)}"
+        text = f"{path.congestion} paces at the rate that it has measured{losses.beside_path(row, path)}"
         return Cause("pacing", share, "likely", "", text)
     if _paces(row, path):
-        text = f"the pacing rate of {path.congestion} is below what the path carries{losses.of_bdp(row, path)}"
+        text = f"the pacing rate of {path.congestion} is below what the path carries{losses.beside_path(row, path)}"
         return Cause("pacing", share, "likely", "", text)
     if not control.is_built_in(path.congestion):
-        text = f"{path.congestion} keeps its window below what the path holds{losses.of_bdp(row, path)}"
+        text = f"{path.congestion} keeps its window below what the path holds{losses.beside_path(row, path)}"
         return Cause("control", share, "likely", "", text)
-    text = f"the congestion window still grows, without a loss so far{losses.of_bdp(row, path)}"
+    text = f"the congestion window still grows, without a loss so far{losses.beside_path(row, path)}"
     threshold = _threshold(path)
     if threshold is not None:
         text = f"the congestion window grows by a packet per round trip from a threshold of {threshold:g} packets on"
-        text += losses.of_bdp(row, path)
+        text += losses.beside_path(row, path)
     elif path.leaves_early is not None:
         link = path.leaves_early
         text = (
             f"HyStart has left slow start early, for the {link.delayed_by} of {link.name} looks like a queue, and the "
-            f"congestion window grows slowly since{losses.of_bdp(row, path)}"
+            f"congestion window grows slowly since{losses.beside_path(row, path)}"
         )
         return Cause("window_growth", share, "likely", "", text)
     return Cause("window_growth", share, "certain", "", text)
@@ -175,7 +175,7 @@ def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     marked = small_percent(_marked(row, path))
     text = f"{kind} at {link.name} marks {marked} of the packets, and {path.congestion} keeps its window small"
     return Cause(
-        "congestion_marks", share, "certain", link.name, text + losses.busy(row, link) + losses.of_bdp(row, path)
+        "congestion_marks", share, "certain", link.name, text + losses.busy(row, link) + losses.beside_path(row, path)
     )
 
 
@@ -183,7 +183,7 @@ def _threshold(path: Path) -> float | None:
     """The slow-start threshold at the start, where that is below what the path and the receiver's window hold."""
     tcp = path.tcp or {}
     threshold = tcp["initial_ssthresh_packets"]
-    low = isinstance(threshold, int | float) and threshold < min(path.bdp_packets, tcp["window_packets"])
+    low = isinstance(threshold, int | float) and threshold < min(path.holds_packets, tcp["window_packets"])
     return float(threshold) if low else None
 
 
@@ -194,7 +194,7 @@ def _starting(row: Mapping[str, Any], path: Path, share: float) -> bool:
         return False
     first = (path.tcp or {})["initial_window_packets"]
     if path.congestion in BY_DELAY or _paces(row, path):
-        return bool(delivered < _STARTED * max(path.bdp_packets, first))
+        return bool(delivered < _STARTED * max(path.holds_packets, first))
     needed = math.log(1 + delivered * (_SLOWEST_GROWTH - 1) / first) / math.log(_SLOWEST_GROWTH)
     # One round for the handshake, one for the last ACKs, two for rounding.
     return _rounds(row, path, share) <= needed + 4
@@ -206,22 +206,22 @@ def _rounds(row: Mapping[str, Any], path: Path, share: float) -> float:
 
 
 def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    if of_each(row, "packets_delivered") > _STARTED * path.bdp_packets:
+    if of_each(row, "packets_delivered") > _STARTED * path.holds_packets:
         text = f"slow start lasts, {amount(_rounds(row, path, share))} round trips"
         return Cause("slow_start", share, "certain", "", text)
     size = path.spec["traffic"].get("bytes")
     transfer = f"the transfer of {units.format_size(size)}" if size else "the run"
     text = (
         f"slow start is not over: {transfer} ends after {amount(_rounds(row, path, 1.0))} round trips, before the "
-        f"window reaches the path's BDP of {amount(path.bdp_packets)} packets"
+        f"window reaches the {amount(path.holds_packets)} packets that the path holds"
     )
     return Cause("slow_start", share, "certain", "", text)
 
 
 def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     window = mean_window(row, path)
-    if window is not None and window >= losses.NEAR * path.bdp_packets:
-        held = losses.of_bdp(row, path)
+    if window is not None and window >= losses.NEAR * path.holds_packets:
+        held = losses.beside_path(row, path)
         text = f"{path.congestion} keeps no more in flight than the path holds, which idles at times{held}"
         return Cause("control", share, "likely", "", text)
     back = max(path.reverse, key=lambda link: link.queueing_s, default=None)
@@ -229,4 +229,4 @@ def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     reason = ": it takes the queueing delay of the path for its own"
     if back is not None and back.queueing_s > there:
         reason = f": its ACKs wait at {back.name}, and it takes that for its own queue"
-    return Cause("control", share, "likely", "", f"{path.congestion} holds back{reason}{losses.of_bdp(row, path)}")
+    return Cause("control", share, "likely", "", f"{path.congestion} holds back{reason}{losses.beside_path(row, path)}")
