@@ -164,3 +164,25 @@ traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.pay
     assert told is not None
     # Of parts of packets two digits are told.
     assert 0.95 <= float(told[1]) / float(queue.split(maxsplit=1)[0]) <= 1.05 * packets / (packets - 1)
+
+
+BOTH_WAYS: Final = """
+duration = "20 s"
+link.l = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "100 packets" }
+traffic.f = { kind = "bulk", from = "a", to = "b", tcp.window = "1 BDP" }
+traffic.g = { kind = "bulk", from = "b", to = "a", tcp.window = "1 BDP" }
+"""
+
+
+@pytest.mark.parametrize("window", ["1 BDP", "20 packets"])
+def test_acks_that_wait_behind_data_of_small_windows_get_turns(window: str) -> None:
+    """No link is full, and a longer window of the one would make the other's ACKs wait."""
+    scenario = tl.loads(BOTH_WAYS).set_all({f"traffic.{flow}.tcp.window": window for flow in "fg"})
+    before = tl.simulate(scenario)
+    assert max(before.links["utilization"]) < 0.75
+    first = before.why("f").suggestions[0]
+    assert first.changes == {"link.l.reverse.queue": {"kind": "fq-codel"}}
+    after = tl.simulate(scenario.set_all(first.changes))
+    for was, now in zip(before.flows["goodput_bps"], after.flows["goodput_bps"], strict=True):
+        assert now > 1.2 * was
+    assert not after.why("f").suggestions

@@ -119,7 +119,7 @@ def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float)
         longer += f", transmission included, which {written} leaves out"
     taken, rtt = "", ms(path.mean_rtt_s or 0.0)
     if path.acks_wait:
-        taken = f", and round trips take {rtt}, as ACKs wait at {path.acks_wait_at}"
+        taken = f", and round trips take {rtt}, as ACKs wait at {path.acks_wait_at.name}"
     elif path.mean_rtt_s and (path.window_packets or 0) >= path.full_packets:
         taken = f", and round trips take {rtt} with the queues"
     waits = ", and ACKs of single packets are delayed" if path.window_packets == 1 and _acks_late(path) else ""

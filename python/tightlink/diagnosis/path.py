@@ -171,13 +171,17 @@ class Path:
     @property
     def acks_wait_for_data(self) -> bool:
         """Whether they wait behind data of others, rather than for each other."""
-        alone = all(link.mean_bytes < _ACKS * self.ack_bytes for link in self.reverse)
-        return self.acks_wait and not alone
+        return self.acks_wait and self.acks_among_data
 
     @property
-    def acks_wait_at(self) -> str:
+    def acks_among_data(self) -> bool:
+        """Whether data of others take a link of their way back."""
+        return any(link.mean_bytes >= _ACKS * self.ack_bytes for link in self.reverse)
+
+    @property
+    def acks_wait_at(self) -> Link:
         """The link where they wait longest."""
-        return max(self.reverse, key=lambda link: link.queueing_s).name
+        return max(self.reverse, key=lambda link: link.queueing_s)
 
     @property
     def _beside_s(self) -> float:

@@ -15,7 +15,7 @@ from tightlink.diagnosis.path import ALIKE, Path
 from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
-_LITTLE: Final = 0.1
+LITTLE: Final = 0.1
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
 #: A delay of less is not worth its digits, beside base delays that are not as short themselves.
@@ -68,8 +68,8 @@ def delay(
     is_tcp = path.tcp is not None
     what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
     wire = _wire(changing, moves, base)
-    if mean < _LITTLE * base:
-        little = f"under {ms(_NOTHING_S)}" if mean < _NOTHING_S <= _LITTLE * base else ms(mean)
+    if mean < LITTLE * base:
+        little = f"under {ms(_NOTHING_S)}" if mean < _NOTHING_S <= LITTLE * base else ms(mean)
         text = f"queues add {little} to {what}"
         return Delay(first.name, mean, p95, base, is_tcp, f"{wire}, {text}" if wire else text)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
@@ -88,10 +88,10 @@ def delay(
         return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
     behind = f", which {named(others_fill)} {'fills' if len(others_fill) == 1 else 'fill'}," if others_fill else ""
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
-    if path.tcp is not None and down_s > _LITTLE * mean:
+    if path.tcp is not None and down_s > LITTLE * mean:
         upper += f", {ms(down_s)} of it by outages,"
     text = f"the queue{of_first.removeprefix('that')} adds {ms(mean)}{upper} to {what}{also}"
-    if waits[first.name] < (1 - _LITTLE) * mean:
+    if waits[first.name] < (1 - LITTLE) * mean:
         text = f"queues, most {of_first}{'' if behind else ','} add {ms(mean)}{upper} to {what}{also}"
     if second is not None:
         parts = f"{of_first} {ms(waits[first.name])} and that of {second.name} ({_limit(second, path)})"
@@ -102,9 +102,9 @@ def delay(
 def _wire(changing: Sequence[Sequence[Link]], moves: Sequence[float], base_s: float) -> str:
     """That links whose delay changes, there or back, add so much in the mean; nothing where that is little."""
     whole = sum(moves)
-    if whole < _LITTLE * base_s:
+    if whole < LITTLE * base_s:
         return ""
-    links = [each[0] for each, adds in zip(changing, moves, strict=True) if adds >= _LITTLE * whole]
+    links = [each[0] for each, adds in zip(changing, moves, strict=True) if adds >= LITTLE * whole]
     words = {link.delayed_by for link in links}
     what = words.pop() if len(words) == 1 else "changing delay"
     return f"the {what} of {named(link.name for link in links)} adds {ms(whole)}"
@@ -172,12 +172,12 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
 
 def _are_unlike(waits_s: Sequence[float], base_s: float) -> bool:
     """Whether what queues add to flows differs so far that one of them does not stand for all."""
-    return max(waits_s) > max(_UNLIKE * min(waits_s), _LITTLE * base_s)
+    return max(waits_s) > max(_UNLIKE * min(waits_s), LITTLE * base_s)
 
 
 def is_little(delay: Delay) -> bool:
     """Whether what queues add is not worth telling which they are."""
-    return delay.mean_s < _LITTLE * delay.base_s
+    return delay.mean_s < LITTLE * delay.base_s
 
 
 def _range(times_s: Sequence[float]) -> str:

@@ -141,8 +141,11 @@ def _key(path: Path, rest: str) -> str:
     return f"traffic.{path.spec['group']}.{rest}"
 
 
-def _open_window(path: Path, cause: Cause, _: Others) -> Tried | None:
-    """A window that the empty path holds; where ACKs wait for each other, one that lasts for that, too."""
+def _open_window(path: Path, cause: Cause, others: Others) -> Tried | None:
+    """A window that the empty path holds; where ACKs wait for each other, one that lasts for that, too.
+
+    Where they wait for data, a longer window would make those of the other direction wait: turns let them pass.
+    """
     window = path.window_packets or 0
     if path.most_packets > _MORE * window:
         return _as_path(path)
@@ -151,10 +154,12 @@ def _open_window(path: Path, cause: Cause, _: Others) -> Tried | None:
         text = f"a window of twice what the path holds ({packets} packets), which is open from the start"
         is_main = (cause.share or 1.0) >= _MOST and not path.opens(packets)
         return (text, {_key(path, "tcp.window"): f"{packets} packets"}) if is_main else None
+    if path.acks_among_data and path.acks_wait_s > queueing.LITTLE * path.base_rtt_s:
+        return _give_turns(path.acks_wait_at, others)
     packets = math.ceil(path.most_packets * (1 + path.acks_wait_s / path.unfilled_rtt_s))
-    if not path.acks_wait or path.acks_wait_for_data or packets <= _MORE * window:
+    if not path.acks_wait or packets <= _MORE * window:
         return None
-    text = f"a window of {packets} packets, as long as ACKs wait at {path.acks_wait_at}"
+    text = f"a window of {packets} packets, as long as ACKs wait at {path.acks_wait_at.name}"
     return text, {_key(path, "tcp.window"): f"{packets} packets"}
 
 
@@ -171,7 +176,10 @@ def _lengthen_queue(path: Path, cause: Cause, _: Others) -> Tried:
 
 
 def _relieve_acks(path: Path, cause: Cause, others: Others) -> Tried | None:
-    link = next(each for each in path.reverse if each.name == cause.where)
+    return _give_turns(next(each for each in path.reverse if each.name == cause.where), others)
+
+
+def _give_turns(link: Link, others: Others) -> Tried | None:
     return None if link.discipline in FAIR[1:] else fair_queues(link, others)
 
 
