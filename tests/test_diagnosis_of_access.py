@@ -176,7 +176,7 @@ def test_one_queue_has_one_bdp() -> None:
     assert "(40 packets, 1 BDP)" in _told(text, "d", changes).sentence
     long = changes | {"link.l.queue": "300 packets"}
     found = _told(text, "d", long)
-    assert "(300 packets, 7.3 BDP)" in found.sentence
+    assert "(300 packets, 7.5 BDP)" in found.sentence
     assert any(
         "a queue of what the path holds at its highest rate (69 packets)" in each.text for each in found.suggestions
     )

@@ -234,3 +234,35 @@ def test_a_longer_queue_beside_tcp_is_filled_by_it() -> None:
     assert alone.causes[0].name == beside.causes[0].name == "small_queue"
     assert "a longer queue" in alone.sentence
     assert "a longer queue" not in beside.sentence
+
+
+def test_a_window_over_a_link_that_was_down_is_to_be_shorter_and_no_queue() -> None:
+    """Nothing is delivered in an outage, and a window is full all the same: a queue that it cannot fill helps nobody."""
+    scenario = tl.loads("""
+profile = "ns2"
+duration = "10 s"
+link.access = { ends = ["n0", "n1"], rate = "10 Mbit/s", delay = "5 ms" }
+link.line = { ends = ["n1", "n2"], rate = "2 Mbit/s", delay = "20 ms", outages = { schedule = [{ at = "3 s", for = "2 s" }] } }
+traffic.ftp = { kind = "bulk", from = "n0", to = "n2", start = "0.5 s", tcp = { recovery = "newreno", window = "20 packets" } }
+""")
+    run = tl.simulate(scenario)
+    found = run.why("ftp").diagnoses[0]
+    assert [each.changes for each in found.suggestions] == [{"traffic.ftp.tcp.window": "14 packets"}]
+    after = tl.simulate(scenario.set_all(found.suggestions[0].changes))
+    assert after.flows["goodput_bps"][0] > 0.98 * run.flows["goodput_bps"][0]
+    assert after.flows["queueing_delay_mean_s"][0] < 0.5 * run.flows["queueing_delay_mean_s"][0]
+    assert not after.why("ftp").suggestions
+
+
+def test_a_queue_that_is_never_reached_is_not_suggested() -> None:
+    scenario = tl.loads("""
+duration = "20 s"
+link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "500 packets" }
+traffic.f = { kind = "bulk", from = "a", to = "b", tcp.window = "50 packets" }
+traffic.g = { kind = "bulk", from = "a", to = "b", tcp.window = "18 packets" }
+""")
+    run = tl.simulate(scenario)
+    longest = run.links["queue_max_packets"][0]
+    for each in run.why().suggestions:
+        for value in each.changes.values():
+            assert not (isinstance(value, str) and int(value.split()[0]) > longest), each

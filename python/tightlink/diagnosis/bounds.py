@@ -159,10 +159,11 @@ def window_fills(row: Mapping[str, Any], path: Path) -> bool:
 
 
 def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
-    """Mean packets in flight, by Little's law: what is delivered in a round trip."""
-    if not row["rtt_mean_s"]:
+    """Mean packets in flight, by Little's law: what is delivered in a round trip, while no link is down."""
+    up = 1 - path.down(row["start_s"], row["stop_s"])[0] / lasted(row)
+    if not row["rtt_mean_s"] or up <= 0:
         return None
-    return float(of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes))
+    return float(of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes) / up)
 
 
 def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:

@@ -81,10 +81,15 @@ def _shorter(link: Link, path: Path, others: Others, *, fills: bool, fair: bool)
 
 
 def _as_path(link: Link, path: Path, key: str = "") -> Iterator[Tried]:
-    """A queue of what the path holds for TCP, where that is much shorter."""
+    """A queue of what the path holds for TCP, where that is much shorter, and shorter than it was at its longest."""
     limit = link.limit_packets(path.packet_bytes) or math.inf
-    if path.tcp is not None and max(holds(link, path), burst(path)) < limit / LONG:
-        text, packets = long_enough(link, path)
+    text, packets = long_enough(link, path)
+    reached = link.totals.get("queue_max_packets") or math.inf
+    if (
+        path.tcp is not None
+        and max(holds(link, path), burst(path)) < limit / LONG
+        and int(packets.split()[0]) < reached
+    ):
         yield f"a {text}", {f"{link.key}.queue{key}": packets}
 
 
