@@ -186,3 +186,31 @@ def test_acks_that_wait_behind_data_of_small_windows_get_turns(window: str) -> N
     for was, now in zip(before.flows["goodput_bps"], after.flows["goodput_bps"], strict=True):
         assert now > 1.2 * was
     assert not after.why("f").suggestions
+
+
+LOSSY: Final = """
+profile = "linux"
+duration = "30 s"
+link.l = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "1 BDP", loss = "0.5 %", reverse = { rate = "2 Mbit/s", queue = "60 packets", loss = "0 %" } }
+traffic.f = { kind = "bulk", from = "a", to = "b" }
+traffic.g = { kind = "bulk", from = "b", to = "a" }
+"""
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+@pytest.mark.parametrize(("loss", "cause"), [(0.0005, "ack_path"), (0.005, "random_loss")])
+def test_what_costs_more_of_losses_and_a_full_way_back_comes_first(loss: float, cause: str, control: str) -> None:
+    """ACKs wait for several round trips in both; what helps more where it is tried is the first cause."""
+    scenario = tl.loads(LOSSY).set_all({"link.l.loss": loss, "traffic.f.tcp.congestion": control})
+    run = tl.simulate(scenario)
+    lossless = tl.simulate(scenario.set("link.l.loss", 0.0))
+    found = run.why("f").diagnoses[0]
+    assert found.causes[0].name == cause
+    # Turns help in both.
+    assert found.suggestions[0].changes.keys() == {"link.l.reverse.queue"}
+    prompt = tl.simulate(scenario.set_all(found.suggestions[0].changes))
+    (none, soon) = (each.flows["goodput_bps"][0] for each in (lossless, prompt))
+    assert (soon > none) == (cause == "ack_path")
+    assert soon > 2 * run.flows["goodput_bps"][0]
+    if cause == "random_loss":
+        assert f"round trips take {run.flows['rtt_mean_s'][0] * 1000:.0f} ms, as ACKs wait at l.reverse" in found.answer

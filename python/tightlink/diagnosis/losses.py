@@ -154,6 +154,8 @@ def on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certai
         text = f"the window recovers from what is lost when link {wire.name} goes down ({lost}){beside_path(row, path)}"
         return Cause("recovery", share, certainty, wire.name, text)
     text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{beside_path(row, path)}"
+    if path.acks_wait:
+        text += f", and round trips take {ms(path.mean_rtt_s or 0.0)}, as ACKs wait at {path.acks_wait_at.name}"
     return Cause("random_loss", share, certainty, wire.name, text)
 
 
@@ -198,12 +200,13 @@ def hold(lost: float, row: Mapping[str, Any], path: Path) -> bool:
 
     Those of an overshoot come together, and make one cut.
     """
-    if lost <= 0:
-        return False
-    allowed = renos_window(lost)
-    if path.congestion == "cubic":
-        allowed = max(allowed, cubics_window(lost, row["rtt_mean_s"] or path.base_rtt_s))
-    return allowed < NEAR * path.holds_packets
+    return lost > 0 and allowed(lost, path, row["rtt_mean_s"] or path.base_rtt_s) < NEAR * path.holds_packets
+
+
+def allowed(lost: float, path: Path, rtt_s: float) -> float:
+    """The window that a share of losses allows at round trips of so long."""
+    window = renos_window(lost)
+    return max(window, cubics_window(lost, rtt_s)) if path.congestion == "cubic" else window
 
 
 def busy(row: Mapping[str, Any], link: Link) -> str:

@@ -85,7 +85,9 @@ def suggestions(
     if others.marks is not None and found and found[0].name == "saturated_link":
         for_rate = itertools.chain([others.marks], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
-    acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
+    at_acks = any(link.name == delay.where for link in path.reverse)
+    late = path.acks_wait_s > path.base_rtt_s
+    acks = at_acks and bool(found) and (found[0].name == "control" or (found[0].name == "random_loss" and late))
     if others.slower is not None and path.tcp is None and (_stands(delay) or any(map(_is_of_rate, found))):
         for_rate = itertools.chain([others.slower], for_rate)
     if others.burst is not None:

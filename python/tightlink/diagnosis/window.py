@@ -31,6 +31,8 @@ _OF_TARGET_S: Final = 0.03
 _FEW: Final = 0.01
 #: Packets of which so few are lost, or retransmitted without need, are held by something else.
 _RARE: Final = 0.001
+#: Beside a full way back flows that lose nothing have about so much of the path, as is seen where they are tried.
+_HALF: Final = 0.5
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
 #: A control that has delivered so many times what the path holds has left its start behind.
@@ -95,13 +97,16 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
 def _acks_are_late(row: Mapping[str, Any], path: Path, paths: Paths, back: Link) -> bool:
     """Whether ACKs are what a full link on the way back delays: by turns, those beyond its fair share of that link.
 
-    Else they wait as what shares the queue does, which is to be more than random losses leave of a round trip.
+    Else they wait as what shares the queue does. Beside random losses, without which the window would fill the path,
+    the way back is what costs most where they alone would leave half of that, and ACKs wait for a round trip.
     """
     if back.discipline in FAIR:
         needs_bps = acks_bps(path, path.slowest.carries_bps(path.packet_bytes) / (8 * path.packet_bytes))
         return needs_bps > back.carries_bps(path.ack_bytes) / (1 + paths.sharing(back.name, row))
-    if losses.hold(losses.random_share(losses.most_on_wire(path)), row, path):
-        return path.acks_wait_s > path.base_rtt_s
+    lost = losses.random_share(losses.most_on_wire(path))
+    if losses.hold(lost, row, path):
+        leave = losses.allowed(lost, path, path.base_rtt_s) >= _HALF * path.holds_packets
+        return leave and path.acks_wait_s > path.base_rtt_s
     return path.acks_wait
 
 
