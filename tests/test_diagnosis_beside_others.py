@@ -214,3 +214,20 @@ def test_what_costs_more_of_losses_and_a_full_way_back_comes_first(loss: float, 
     assert soon > 2 * run.flows["goodput_bps"][0]
     if cause == "random_loss":
         assert f"round trips take {run.flows['rtt_mean_s'][0] * 1000:.0f} ms, as ACKs wait at l.reverse" in found.answer
+
+
+DROWNED: Final = """
+profile = "linux"
+duration = "10 s"
+link.l = { ends = ["net", "home"], rate = "100 Mbit/s", delay = "10 ms", queue = "200 packets", reverse = { rate = "1 Mbit/s", queue = "100 packets" } }
+traffic.down = { kind = "bulk", from = "net", to = "home" }
+traffic.call = { kind = "cbr", from = "home", to = "net", interval = "20 ms", udp.payload = "160 B" }
+"""
+
+
+@pytest.mark.parametrize(("interval", "who"), [("20 ms", "ACKs of down"), ("3 ms", "call and ACKs of down")])
+def test_acks_that_fill_a_queue_are_named(interval: str, who: str) -> None:
+    """No data of the download come this way; datagrams that fill it as well do not hide that."""
+    other = {"kind": "cbr", "from": "home", "to": "net", "interval": "50 ms", "udp": {"payload": "40 B"}}
+    scenario = tl.loads(DROWNED).set_all({"traffic.call.interval": interval, "traffic.probe": other})
+    assert f"which {who} fill, adds" in tl.simulate(scenario).why("probe").sentence

@@ -9,7 +9,7 @@ Example:
     ... ''')
     >>> run = tl.simulate(scenario)
     >>> Filling(run, Paths(run)).others("up", run.flows.row(1, named=True))
-    ('backup',)
+    'which backup fills'
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tightlink.diagnosis.bounds import SATURATED, lasted
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.words import named
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -67,9 +68,10 @@ class Filling:
         if link not in self._known:
             self._known[link] = self._all(link)
         found = self._known[link]
-        if not found and not self._paths.control(row["label"]) and link in self._paths.acknowledging:
+        of_data = any(map(self._paths.control, (row["label"], *found)))
+        if not of_data and link in self._paths.acknowledging:
             rows = self._rows if len(self._rows) < _MOST else {}
-            found = tuple(label for label, each in rows.items() if self._acks_fill(label, each, link))
+            found += tuple(label for label, each in rows.items() if self._acks_fill(label, each, link))
         start_s, stop_s = row["start_s"], row["stop_s"]
         times = ((label, *self._paths.lasted(label)) for label in found)
         return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
@@ -86,10 +88,12 @@ class Filling:
         part_bps = MORE * _part(path.link(link).carries_bps(path.packet_bytes), sent)
         return tuple(label for label in found if label in tcp or offered_bps(rows[label]) > part_bps)
 
-    def others(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """Names of others that do, for who does not; for who does, none."""
+    def others(self, link: str, row: Mapping[str, Any]) -> str:
+        """Which others do, in words, or their ACKs; nothing where the flow itself does."""
         found = self.of(link, row)
-        return () if row["label"] in found else found
+        users = self._paths.users.get(link, ())
+        data, acks = ([name for name in found if (name in users) == there] for there in (True, False))
+        return "" if row["label"] in found else filled_by(data, acks)
 
     def connections(self, link: str, row: Mapping[str, Any]) -> list[Path]:
         """The paths of the TCP connections among those that do, one for each traffic group."""
@@ -145,6 +149,16 @@ class Filling:
         if link is None or link.utilization < SATURATED:
             return False
         return acks_bps(path, (row["packets_delivered"] or 0) / lasted(row)) > _PART * link.carries_bps(path.ack_bytes)
+
+
+def filled_by(data: Sequence[str], acks: Sequence[str] = ()) -> str:
+    """Which flows fill a queue, and whose ACKs do, as a clause; nothing where there are none.
+
+    >>> filled_by(["up"]), filled_by(["up[0]", "up[1]"]), filled_by([], ["down"]), filled_by(["tv"], ["down"]), filled_by([])
+    ('which up fills', 'which up[0..1] fill', 'which ACKs of down fill', 'which tv and ACKs of down fill', '')
+    """
+    who = [*([named(data)] if data else []), *([f"ACKs of {named(acks)}"] if acks else [])]
+    return f"which {' and '.join(who)} {'fills' if len(data) == 1 and not acks else 'fill'}" if who else ""
 
 
 def acks_bps(path: Path, packets_per_s: float) -> float:

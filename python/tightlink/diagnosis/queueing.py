@@ -36,12 +36,12 @@ def delay(
     path: Path,
     shortest_s: float | None = None,
     *,
-    fill: Callable[[str], Sequence[str]] = lambda _: (),
+    fill: Callable[[str], str] = lambda _: "",
 ) -> Delay:
     """The delay that queues add to the round trip of a flow, or to the way of its datagrams.
 
-    A shortest round trip that was measured stands instead of that of the scenario with empty queues. ``fill``: names of
-    the flows that fill the queue of a link.
+    A shortest round trip that was measured stands instead of that of the scenario with empty queues. ``fill``: which
+    flows fill the queue of a link, in words.
     """
     own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
     base = path.base_rtt_s
@@ -82,11 +82,11 @@ def delay(
     also = f"; {wire} more" if wire else ""
     # Where flows take turns, or a class goes first, nobody waits behind what others put there.
     first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
-    others_fill = () if first.discipline in FAIR or first_class else fill(first.name)
+    others_fill = "" if first.discipline in FAIR or first_class else fill(first.name)
     down_s = of_outages_s(row, path, first)
     if down_s > _MOST * mean and not (others_fill and path.tcp is None):
         return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
-    behind = f", which {named(others_fill)} {'fills' if len(others_fill) == 1 else 'fill'}," if others_fill else ""
+    behind = f", {others_fill}," if others_fill else ""
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
     if path.tcp is not None and down_s > LITTLE * mean:
         upper += f", {ms(down_s)} of it by outages,"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.diagnosis import queueing
 from tightlink.diagnosis.answers import ALWAYS, Cause, Delay, Diagnosis, named_causes, to_try
 from tightlink.diagnosis.commands import Changed
-from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.filling import Filling, filled_by
 from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.transfer_causes import causes, lost_at, lost_share
 from tightlink.diagnosis.transfer_help import fills, helps
 from tightlink.diagnosis.under_way import Group, UnderWay
-from tightlink.diagnosis.words import ms, named, percent, sentence, times
+from tightlink.diagnosis.words import ms, percent, sentence, times
 from tightlink.numbers import grouped, several
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _delay(run: Run, group: Group, filling: Filling) -> Delay:
     """What queues add to the round trips of a group's own packets, and which of its links' adds most."""
     where, whole = _waits_at(group)
     path = group.path(where)
-    found = queueing.delay(group.row, path, fill=lambda link: fills(run, group, link, filling))
+    found = queueing.delay(group.row, path, fill=lambda link: filled_by(fills(run, group, link, filling)))
     base_s = path.base_rtt_s if whole else group.base_rtt_s
     upper = f" ({ms(found.p95_s)} at p95)" if found.p95_s is not None and found.p95_s > _ABOVE * found.mean_s else ""
     if found.mean_s < _LITTLE * base_s:
@@ -76,9 +76,9 @@ def _delay(run: Run, group: Group, filling: Filling) -> Delay:
     elif whole:
         return found
     else:
-        behind = fills(run, group, found.where, filling)
-        who = f", which {named(behind)} {'fills' if len(behind) == 1 else 'fill'}," if behind else ","
-        text = f"queues, most that of {found.where}{who} add {ms(found.mean_s)}{upper} to a base RTT of {ms(base_s)}"
+        behind = filled_by(fills(run, group, found.where, filling))
+        who = f", {behind}" if behind else ""
+        text = f"queues, most that of {found.where}{who}, add {ms(found.mean_s)}{upper} to a base RTT of {ms(base_s)}"
     return replace(found, base_s=base_s, text=text)
 
 
