@@ -316,3 +316,43 @@ def test_a_queue_before_a_trace_is_that_of_its_highest_rate(tmp_path: Path) -> N
     changed = tl.simulate(scenario.set_all(first.changes))
     assert changed.flows["goodput_bps"][0] > 0.95 * run.flows["goodput_bps"][0]
     assert changed.flows["queueing_delay_mean_s"][0] < 0.5 * run.flows["queueing_delay_mean_s"][0]
+
+
+#: L4S over a link that waits for its medium, or whose rate changes.
+L4S: Final = """
+profile = "linux"
+duration = "10 s"
+link.l = { ends = ["net", "home"], network = "wifi", queue = { kind = "dualpi2" } }
+traffic.p = { kind = "bulk", from = "net", to = "home", tcp.congestion = "prague" }
+"""
+
+
+def test_why_marks_come_where_no_queue_stands() -> None:
+    wifi = _told(L4S, "p")
+    assert wifi.causes[0].name == "congestion_marks"
+    assert "as they wait 2.7 ms for its medium alone, and marks begin at 0.8 ms" in wifi.sentence
+    first = wifi.suggestions[0].changes
+    assert set(first) == {"link.l.queue.min_threshold", "link.l.queue.max_threshold"}
+    before, after = (_row(_run(L4S, each), "p") for each in ({}, first))
+    assert after["goodput_bps"] > 10 * before["goodput_bps"]
+    assert after["queueing_delay_mean_s"] < 0.002
+    lte = _told(L4S, "p", {"link.l.network": "lte"})
+    assert re.search(r"as it carries less than the 1[\d.]+ Mbit/s of this flow for [12]\d % of the time", lte.sentence)
+    beside = {"traffic.c": {"kind": "bulk", "from": "net", "to": "home"}}
+    shared = _told(L4S, "p", beside)
+    assert shared.causes[0].name == "saturated_link"
+    assert "of its packets are marked, as they wait 2.7 ms for its medium alone" in shared.sentence
+    assert "marked" not in _told(L4S, "c", beside).sentence
+    # On a steady line it is what fills the queue.
+    assert "marks begin" not in _told(L4S, "p", {"link.l.network": "cable"}).sentence
+
+
+def test_a_plain_queue_before_a_medium_takes_what_comes_meanwhile() -> None:
+    text = L4S.replace('"prague"', '"cubic"').replace(
+        '{ kind = "dualpi2" }', '{ kind = "codel", target = "1 ms", interval = "5 ms" }'
+    )
+    found = _told(text, "p")
+    (holds,) = re.findall(r"the path holds ([0-9]+)", found.sentence)
+    first = found.suggestions[0]
+    assert first.text == f"a plain queue of what the path holds and a burst ({int(holds) + 64} packets)"
+    assert _row(_run(text, first.changes), "p")["goodput_bps"] > 240e6

@@ -13,7 +13,18 @@ from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.path import ALIKE as ALIKE_RTT
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, of_each, percent, rate, timeouts
+from tightlink.diagnosis.words import (
+    amount,
+    between,
+    lost_percent,
+    ms,
+    named,
+    of_each,
+    percent,
+    rate,
+    small_percent,
+    timeouts,
+)
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
@@ -29,6 +40,8 @@ MANY_LOST: Final = 0.05
 _FILLED: Final = 0.8
 #: A window that is so many times what the path holds makes a queue.
 _MORE: Final = 1.1
+#: A rate that is below what comes for less of the time is not worth a word.
+_SELDOM: Final = 0.05
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
 
@@ -45,6 +58,11 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float, many
     text = saturated(row, link, paths.sharing(link.name, row), paths.takes_most(link.name), share)
     if link.discipline == STRICT and gave_way(row, path, link, paths):
         text += ", and higher classes go first"
+    marked = row["packets_marked"] or 0
+    if marked > (row["packets_dropped"] or 0) and gave_way(row, path, link, paths):
+        early = marked_early(row, path, link)
+        share_marked = small_percent(marked / max(1, row["packets_delivered"] or 0))
+        text += f", and {share_marked} of its packets are marked{early}" if early else ""
     if deaf := paths.deaf_to_marks(link)[0]:
         text += f", as {deaf} does not answer the marks that others do"
     if window_fills(row, path) and paths.sharing(link.name, row) > 1 and gave_way(row, path, link, paths):
@@ -212,6 +230,19 @@ def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cau
 def lasted(row: Mapping[str, Any]) -> float:
     """For how long a flow was sending, in seconds; of one that was not, a second."""
     return float(row["stop_s"] - row["start_s"]) or 1.0
+
+
+def marked_early(row: Mapping[str, Any], path: Path, link: Link) -> str:
+    """Why a queue marks packets of a flow though none stands, as words behind others: for its medium, or its rate."""
+    starts_s, wait_s = link.spec["queue"].get("ramp_s", (math.inf,))[0], link.medium_s(path.packet_bytes)
+    if wait_s > starts_s:
+        return f", as they wait {ms(wait_s)} for its medium alone, and marks begin at {ms(starts_s)}"
+    sent = of_each(row, "throughput_bps")
+    share = link.share_below(sent, path.packet_bytes, (row["start_s"], row["stop_s"]))
+    if share < _SELDOM:
+        return ""
+    average = " on average" if link.rate_is_drawn else ""
+    return f", as it carries less than the {rate(sent)} of this flow for {percent(share)} of the time{average}"
 
 
 def gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths) -> bool:

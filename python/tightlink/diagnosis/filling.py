@@ -154,8 +154,8 @@ class Filling:
 def filled_by(data: Sequence[str], acks: Sequence[str] = ()) -> str:
     """Which flows fill a queue, and whose ACKs do, as a clause; nothing where there are none.
 
-    >>> filled_by(["up"]), filled_by(["up[0]", "up[1]"]), filled_by([], ["down"]), filled_by(["tv"], ["down"]), filled_by([])
-    ('which up fills', 'which up[0..1] fill', 'which ACKs of down fill', 'which tv and ACKs of down fill', '')
+    >>> filled_by(["up"]), filled_by(["up[0]", "up[1]"]), filled_by([], ["down"]), filled_by(["tv"], ["down"])
+    ('which up fills', 'which up[0..1] fill', 'which ACKs of down fill', 'which tv and ACKs of down fill')
     """
     who = [*([named(data)] if data else []), *([f"ACKs of {named(acks)}"] if acks else [])]
     return f"which {' and '.join(who)} {'fills' if len(data) == 1 and not acks else 'fill'}" if who else ""

@@ -153,6 +153,12 @@ class Link:
             return 0.0
         return float(self.spec["rate"]["access_s"] + (self.spec["rate"]["burst_packets"] - 1) * self.service_s(size))
 
+    def rarely_waits_s(self, size: int) -> float:
+        """The same that hardly any exceeds: waits for a medium are exponential."""
+        if not self.sends_bursts:
+            return 0.0
+        return self.medium_s(size) + float((-math.log(_RARELY) - 1) * self.spec["rate"]["access_s"])
+
     def interval_s(self, size: int) -> float:
         """How long after each other packets of so many bytes leave, where they wait: at the shaper's rate, if any."""
         return max(self._line_s(size), _BITS * size / self.shaped_bps)

@@ -85,7 +85,7 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
         return _timeouts(row, path, queue, sure)
     # A marking threshold drops as a plain queue does, where that is full.
     drops = queue.discipline in DISCIPLINES and queue.discipline != "threshold"
-    if drops and flows * (mean_window(row, path) or 0.0) < path.holds_packets:
+    if drops and flows * (mean_window(row, path) or 0.0) < path.filling_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts(row)}, which leaves windows that do not fill "
@@ -95,9 +95,9 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
     limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
     # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
     # "1 BDP", which is of the propagation alone, is not small.
-    if limit is None or limit * math.sqrt(flows) >= math.floor(path.propagation_s / interval):
+    if limit is None or limit * math.sqrt(flows) >= math.floor((path.propagation_s + path.media_s) / interval):
         return _at_long_queue(row, path, paths, queue, sure)
-    holds = path.base_rtt_s / interval
+    holds = (path.base_rtt_s + path.media_s) / interval
     text = (
         f"losses ({lost}{timeouts(row)}) at {queue.name}, whose queue of {amount(limit)} packets is "
         f"{percent(limit / holds)} of the {amount(holds)} packets that the path holds, leave the link idle after each"

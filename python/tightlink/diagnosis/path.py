@@ -147,9 +147,14 @@ class Path:
 
     @cached_property
     def _least_s(self) -> float:
-        """The base round trip with the waits for media that there are without any queue."""
+        """The base round trip with the waits for media."""
+        return self.base_rtt_s + self.media_s
+
+    @property
+    def media_s(self) -> float:
+        """What there and back a packet and its ACK wait for media without any queue."""
         there = sum(link.medium_s(self.packet_bytes) for link in self.forward)
-        return float(self.base_rtt_s + there + sum(link.medium_s(self.ack_bytes) for link in self.reverse))
+        return float(there + sum(link.medium_s(self.ack_bytes) for link in self.reverse))
 
     @property
     def _waited_s(self) -> float:

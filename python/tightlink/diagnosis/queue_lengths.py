@@ -32,9 +32,12 @@ _BURST: Final = 10
 def holds(link: Link, path: Path) -> float:
     """Packets that keep a link busy: what the path of the longest round trip of its flows holds.
 
-    Where these change by a schedule, it is that of the highest rate and the longest delays.
+    Where these change by a schedule, it is that of the highest rate and the longest delays. What waits for its medium
+    leaves at once: a burst more lasts until the next one.
     """
-    longest_s = base_rtt_s(link, path) + _adds_s(path)
+    longest_s = base_rtt_s(link, path) + _adds_s(path) + path.media_s
+    if link.sends_bursts:
+        return longest_s / link.interval_s(path.packet_bytes) + float(link.spec["rate"]["burst_packets"])
     return longest_s * link.highest_over_mean / link.written_interval_s(path.packet_bytes)
 
 
@@ -53,6 +56,7 @@ def long_enough(link: Link, path: Path) -> tuple[str, str]:
     most = ["its highest rate"] if link.highest_over_mean > _HIGHER else []
     most += ["the longest delay"] if _adds_s(path) > (_HIGHER - 1) * base_rtt_s(link, path) else []
     at = f" at {' and '.join(most)}" if most else ""
+    at += " and a burst" if link.sends_bursts else ""
     what = f"{'twice ' if many(link) > 1 else ''}what the {'longest ' if longest else ''}path holds{at}"
     return f"queue of {what} ({packets})", packets
 

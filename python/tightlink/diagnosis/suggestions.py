@@ -19,7 +19,7 @@ from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, othe
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
-from tightlink.diagnosis.words import MEMBERS
+from tightlink.diagnosis.words import MEMBERS, between
 
 #: A queueing delay is worth a change from so much of the base delay on.
 _STANDING: Final = 0.25
@@ -43,6 +43,8 @@ _RECOVERING, _ROOM = ("recovery", "timeouts"), 0.9
 _LONG_TIMEOUT, _SHORTEST_TIMEOUT_S = 10, 0.001
 #: Of which part of what the path holds the threshold of controls that reduce by the share of marks is at least.
 _OF_DCTCP: Final = 7
+#: The ramp of DualPI2's marks ends at so many times its beginning (RFC 9332 Appendix A: 1.2 and 0.8 ms).
+_RAMP: Final = 1.5
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
@@ -207,13 +209,20 @@ def _larger_burst(path: Path, cause: Cause) -> Iterator[Tried]:
 
 def _mark_later(path: Path, cause: Cause, others: Others) -> Tried:
     """A threshold that keeps the link busy: a seventh of that for DCTCP (Alizadeh et al. 2010, eq. 13)."""
-    link = path.link(cause.where)
-    part = _OF_DCTCP if path.congestion in SCALABLE else 1
-    least = math.ceil(holds(link, path) / part) + 1
-    if link.discipline != "threshold" or link.marks_packets(path.packet_bytes) >= least:
-        return _lengthen_queue(path, cause, others)
-    which = "a seventh of " if part > 1 else ""
-    return f"marks from {least} packets on ({which}what the path holds)", {f"{link.key}.queue.mark": f"{least} packets"}
+    link, size = path.link(cause.where), path.packet_bytes
+    if link.discipline == "dualpi2" and link.rarely_waits_s(size) > link.spec["queue"]["ramp_s"][0]:
+        first, last = (units.format_time(float(f"{times * link.rarely_waits_s(size):.2g}")) for times in (1, _RAMP))
+        key = f"{link.key}.queue"
+        text = f"marks from {between(first, last)} of waiting on (longer than nearly all waits for the medium)"
+        return text, {f"{key}.min_threshold": first, f"{key}.max_threshold": last}
+    # Where transfers come and go, what long ones need is too little for their slow start.
+    for part, which in ((_OF_DCTCP, "a seventh of "), (1, "")) if path.congestion in SCALABLE else ((1, ""),):
+        least = math.ceil(holds(link, path) / part) + 1
+        takes = link.limit_packets(size) or math.inf
+        if link.discipline == "threshold" and link.marks_packets(size) < least < takes:
+            text = f"marks from {least} packets on ({which}what the path holds)"
+            return text, {f"{link.key}.queue.mark": f"{least} packets"}
+    return _lengthen_queue(path, cause, others)
 
 
 def _shorter_timeout(path: Path, _: Cause, __: Others) -> Tried | None:

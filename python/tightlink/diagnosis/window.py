@@ -12,7 +12,16 @@ from typing import Any, Final
 from tightlink import control, units
 from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, mean_window, network, router, saturated
+from tightlink.diagnosis.bounds import (
+    SATURATED,
+    busy_processor,
+    gave_way,
+    marked_early,
+    mean_window,
+    network,
+    router,
+    saturated,
+)
 from tightlink.diagnosis.filling import acks_bps
 from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, YIELDING
 from tightlink.diagnosis.links import Link
@@ -177,8 +186,8 @@ def _marked(row: Mapping[str, Any], path: Path) -> float:
 def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     link = max(path.forward, key=lambda each: each.totals.get("packets_marked") or 0)
     kind = DISCIPLINES.get(link.discipline, "the queue")
-    marked = small_percent(_marked(row, path))
-    text = f"{kind} at {link.name} marks {marked} of the packets, and {path.congestion} keeps its window small"
+    marked = f"{small_percent(_marked(row, path))} of the packets{marked_early(row, path, link)}"
+    text = f"{kind} at {link.name} marks {marked}, and {path.congestion} keeps its window small"
     return Cause(
         "congestion_marks", share, "certain", link.name, text + losses.busy(row, link) + losses.beside_path(row, path)
     )
