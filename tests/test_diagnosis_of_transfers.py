@@ -466,3 +466,22 @@ def test_a_transfer_behind_its_own_packets_gets_no_shorter_queue() -> None:
     assert found.delay is not None
     assert found.delay.mean_s > 0.005
     assert found.suggestions == ()
+
+
+@pytest.mark.parametrize("load", [0.6, 0.8, 0.9])
+@pytest.mark.parametrize(("mark", "wanted"), [(3, 14), (14, 86)])
+def test_marks_that_come_too_early_are_told_at_any_load(load: float, mark: int, wanted: int) -> None:
+    """Open-loop transfers keep a link as busy as their load is, however slow marks make them."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "0.6 s"
+link.l = { ends = ["a", "b"], rate = "10 Gbit/s", delay = "50 us", queue = { kind = "threshold", limit = "1000 packets", mark = "3 packets" } }
+traffic.t = { kind = "transfers", from = "a", to = "b", load = 0.6, of = "l", size = "1 MB", tcp.congestion = "dctcp" }
+""").set_all({"traffic.t.load": load, "link.l.queue.mark": f"{mark} packets"})
+    if (load, mark) == (0.9, 14):
+        # Packets wait: the link is full.
+        assert _found(tl.simulate(scenario), "t").causes[0].name == "saturated_link"
+        return
+    found = _found(tl.simulate(scenario), "t")
+    assert found.suggestions[0].changes == {"link.l.queue.mark": f"{wanted} packets"}
+    assert _mean(scenario.set_all(found.suggestions[0].changes), "t") < 0.9 * _mean(scenario, "t")

@@ -100,5 +100,7 @@ class Others:
     """A burst that takes what media send at once, where a policer drops them."""
     beside: Beside = field(default_factory=Beside)
     """Of the connections that fill that queue."""
+    load: float = 0.0
+    """What open-loop transfers ask of their busiest link, of what it carries."""
     alone: bool = True
     """Whether no other group of connections shares the busiest link."""

@@ -116,7 +116,7 @@ def _named(made: Sequence[Suggestion], path: Path, others: Others) -> list[Sugge
 def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[Tried]:
     """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
-    busy, first = path.busiest.utilization, found[0].name if found else ""
+    busy, first = _uses(path.busiest.utilization, others.load), found[0].name if found else ""
     if others.needless and first in _RECOVERING and busy < _ROOM and (path.tcp or {}).get("recovery") != "rack":
         yield "RACK (retransmits less of what has arrived)", {_key(path, "tcp.recovery"): "rack"}
         return
@@ -139,6 +139,15 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
     yield from [each for each in tried if each is not None][:1]
     if first == "policer" and path.tcp is not None and busy < _FULL[first]:
         yield from _larger_burst(path, found[0])
+
+
+def _uses(utilization: float, load: float) -> float:
+    """Which part of a link is used of what a load of open-loop transfers leaves: of the rest somebody would gain.
+
+    Transfers that come at random keep a link as busy as their load is, and are the slower the less it carries beyond
+    that: by 1 - load to utilization - load, as the mean number under way goes by (Kleinrock 1976, volume 2, § 4.4).
+    """
+    return (utilization - load) / (1 - load) if load < utilization else 0.0
 
 
 def _key(path: Path, rest: str) -> str:

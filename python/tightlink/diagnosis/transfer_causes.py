@@ -31,6 +31,8 @@ _OVERLOADED, _FEWEST = 0.95, 30
 WAITS: Final = 0.5
 #: A handshake of so many round trips was retransmitted.
 _RETRANSMITTED: Final = 4
+#: Waits of so little of their base round trips are none.
+_LITTLE: Final = 0.1
 _WHILE: Final = " while there are transfers"
 _BITS: Final = 8
 
@@ -192,7 +194,9 @@ def _timeouts_s(group: Group, again: float) -> float:
 def _is_full(group: Group, waits: Delay) -> bool:
     """Whether time at the congestion window is spent at a link that is full, rather than for losses on a wire."""
     busiest = group.there[0].link
-    if busiest.utilization < FULL or _loses_on_wire(group):
+    # A link that marks so early that none wait is as busy as its load, and full for nobody.
+    marks = busiest.marked and waits.mean_s < _LITTLE * waits.base_s
+    if busiest.utilization < FULL or _loses_on_wire(group) or (marks and load(group, group.there[0]) > 0):
         return False
     return busiest.discipline not in APART or waits.mean_s >= waits.base_s
 
@@ -228,6 +232,11 @@ def _overloaded(group: Group, spent: _Account) -> tuple[Used, ...]:
 def exceeds(group: Group, used: Used, part: float = 1.0) -> bool:
     """Whether more is offered to a link than a part of what it carries, and to those beside it on average."""
     return min(used.offered_bps, used.beside_bps) > part * used.link.carries_bps(group.packet_bytes)
+
+
+def load(group: Group, used: Used) -> float:
+    """What is offered to a link, of what it carries; nothing where too few transfers take it to tell."""
+    return used.offered_bps / used.link.carries_bps(group.packet_bytes) if used.transfers >= _FEWEST else 0.0
 
 
 def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
@@ -273,7 +282,7 @@ def _brought(group: Group, full: Sequence[Used]) -> str:
     """How much comes of what links carry, which says whether there is room for more: one alone fills its narrowest."""
     if any(used.transfers < _FEWEST for used in full):
         return ""
-    loads = [used.offered_bps / used.link.carries_bps(group.packet_bytes) for used in full]
+    loads = [load(group, used) for used in full]
     carries = "it carries" if len(full) == 1 else "they carry"
     return f", which bring {between(percent(min(loads)), percent(max(loads)))} of what {carries}"
 

@@ -17,7 +17,7 @@ from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.other_queues import fair_queues
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
-from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
+from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, load, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import between, by_number, family, named, two_digits
 
@@ -84,7 +84,8 @@ def _of_windows(group: Group, cause: Cause, changed: Changed) -> tuple[Suggestio
     """As of a flow that lasts as long as they do on average."""
     path = group.path(cause.where if any(used.link.name == cause.where for used in group.there) else "")
     nothing = Delay("", 0.0, None, path.base_rtt_s, round_trip=True, text="")
-    return suggestions(mean_of(group), path, (cause,), nothing, changed=changed, others=Others())
+    others = Others(load=load(group, group.there[0]))
+    return suggestions(mean_of(group), path, (cause,), nothing, changed=changed, others=others)
 
 
 def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[Tried]:
