@@ -247,13 +247,31 @@ def test_captures_of_both_ends_in_one_file_tell_no_path(tmp_path: Path) -> None:
     scenario = tl.loads(_PATH + _BULK).set("link.far.loss", "0.5 %")
     scenario = scenario.set("traffic.small", {"kind": "bulk", "from": "sender", "to": "receiver", "bytes": "20 kB"})
     tl.simulate(scenario, pcap=tmp_path / "both.pcap", pcap_at=["sender", "receiver"])
-    (found,) = tl.capture(tmp_path / "both.pcap").why().diagnoses
+    run = tl.capture(tmp_path / "both.pcap")
+    (found,) = run.why().diagnoses
     assert len(found.flows) == 2
     assert "each packet was captured at two places of the path" in found.sentence
     assert "retransmitted" not in found.sentence
+    # Of the small one only the other tells.
+    assert [run.why(label).diagnoses[0].answer for label in found.flows] == [found.answer] * 2
     (tmp_path / "both.pcap").unlink()
     tl.simulate(scenario, pcap=tmp_path / "both.pcap", pcap_at=["sender"])
     assert "two places" not in tl.capture(tmp_path / "both.pcap").why().sentence
+
+
+def test_a_flow_asked_for_is_told_with_the_errors_that_its_sender_got(tmp_path: Path) -> None:
+    """Segments of full size that never get through, and ICMP messages of a router."""
+    found = _flow(rounds=0)
+    found += [_packet(time, ACK, 1, 1, _FULL_SEGMENT) for time in (50, 300, 900, 2100)]
+    # An ACK that says nothing new: the other end is there.
+    found.append(_packet(2200, ACK, 1, 1, back=True))
+    found.append((int(51 * _MS), captures.ethernet(captures.ipv4("10.0.0.9", _ENDS[0], 1, bytes(36)))))
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap(sorted(found)))
+    run = tl.capture(file)
+    assert "10.0.0.9 sent the sender ICMP messages" in run.why("10.0.0.1:5000-10.0.0.2:80").sentence
+    assert run.why("10.0.0.1:5000-10.0.0.2:80").diagnoses[0] in run.why().diagnoses
+    assert len(run.why("10.0.0.9-10.0.0.1").diagnoses) == 1
 
 
 def test_copies_beside_pauses_are_no_outage(tmp_path: Path) -> None:

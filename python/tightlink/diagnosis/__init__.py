@@ -102,8 +102,13 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
             return Why(users, part=run.part)
     left_out = max(0, len(rows) - _MOST_FLOWS)
     if left_out:
-        rows = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))[:_MOST_FLOWS]
+        rows = _largest(rows)[:_MOST_FLOWS]
     return Why((*_diagnoses(run, rows, found), *users), left_out, run.part)
+
+
+def _largest(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of flows, those with most bytes first."""
+    return sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))
 
 
 def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
@@ -128,24 +133,31 @@ def _found(run: Run, command: Typed | None) -> tuple[Filling, Changed]:
 
 def _diagnoses(run: Run, rows: list[dict[str, Any]], found: Callable[[], tuple[Filling, Changed]]) -> list[Diagnosis]:
     if "connections" in run.tables:
-        from tightlink.diagnosis import over_time
-        from tightlink.diagnosis.captured import of_captured
-
-        details = {row["flow"]: row for row in run.table("connections").iter_rows(named=True)}
-        # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
-        ranked = [
-            {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s")}
-            for row in sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))
-            for known in (details.get(row["flow"], {}),)
-        ]
-        told = over_time.told(run.series, ranked) if "series" in run.tables else {}
-        backwards = {"times_backwards": run.manifest.get("times_backwards", 0)}
-        return of_captured([{**row, **told.get(row["label"], {}), **backwards} for row in ranked])
+        return _of_capture(run, rows)
     if run.source == "trace":
         return []
     from tightlink.diagnosis.accounted import Accounted
 
     return Accounted(run, *found()).of(rows)
+
+
+def _of_capture(run: Run, rows: list[dict[str, Any]]) -> list[Diagnosis]:
+    """Of flows of a capture, by what the others tell, too: copies, what comes back, errors of routers."""
+    from tightlink.diagnosis import over_time
+    from tightlink.diagnosis.captured import of_captured
+
+    asked = {row["flow"] for row in rows}
+    others = [row for row in _largest(run.flows.to_dicts())[:_MOST_FLOWS] if row["flow"] not in asked]
+    details = {row["flow"]: row for row in run.table("connections").iter_rows(named=True)}
+    # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
+    ranked = [
+        {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s")}
+        for row in _largest([*rows, *others])
+        for known in (details.get(row["flow"], {}),)
+    ]
+    told = over_time.told(run.series, ranked) if "series" in run.tables else {}
+    backwards = {"times_backwards": run.manifest.get("times_backwards", 0)}
+    return of_captured([{**row, **told.get(row["label"], {}), **backwards} for row in ranked], asked)
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:

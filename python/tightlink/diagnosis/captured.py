@@ -7,7 +7,7 @@ those of the path; at the receiver they are the receiver's own delay; between bo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.diagnosis import evidence
@@ -51,9 +51,12 @@ _GROWTH: Final = 0.25
 _SLOW_START: Final = 4.0
 
 
-def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-    """Diagnoses of captured flows by rows of ``flows`` and ``connections``, together where the same is said."""
-    asked = {row["to"]: row["from"] for row in rows if row["transport"] in {"icmp", "icmpv6"}}
+def of_captured(rows: Sequence[Mapping[str, Any]], asked: Collection[int] | None = None) -> list[Diagnosis]:
+    """Diagnoses of captured flows by rows of ``flows`` and ``connections``, together where the same is said.
+
+    Of all flows, or of those that are ``asked`` for, by their numbers: what is said of one depends on the others.
+    """
+    errors = {row["to"]: row["from"] for row in rows if row["transport"] in {"icmp", "icmpv6"}}
     connections = [row for row in rows if row["transport"] == "tcp"]
     data = Counter[Any]()
     for row in connections:
@@ -63,10 +66,12 @@ def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
     found = [
         Diagnosis((row["label"],), (TWO_PLACES,), None, (), f"{TWO_PLACES.text}.")
         if two_places and at_two_places(row, others=True)
-        else _of({**row, "icmp_from": asked.get(row.get("from"))}, mirrored=mirrored)
+        else _of({**row, "icmp_from": errors.get(row.get("from"))}, mirrored=mirrored)
         for row in connections
+        if asked is None or row["flow"] in asked
     ]
-    return [*told_together(found), *of_messages(row for row in rows if row["transport"] != "tcp")]
+    others = (row for row in rows if row["transport"] != "tcp" and (asked is None or row["flow"] in asked))
+    return [*told_together(found), *of_messages(others)]
 
 
 def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
