@@ -395,6 +395,36 @@ def test_marks_that_keep_a_window_small_are_told_at_each_place(tmp_path: Path, a
     assert tl.capture(tmp_path / "b.pcap").table("connections")["window_reductions"].to_list() == [0]
 
 
+_CROSSED: Final = [
+    # RFC 9293 §3.5, figure 7: at the end that sends data, whose SYN leaves 5 ms before that of the other one arrives.
+    (0, SYN, 99, 0, False), (25, SYN, 499, 0, True), (25.01, SYN | ACK, 99, 500, False), (40, SYN | ACK, 499, 100, True),
+    (40.01, ACK, 100, 500, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("behind_ms", "place"), [(40, "sender"), (25, "between"), (0.02, "receiver")])
+def test_connections_that_both_ends_opened(tmp_path: Path, behind_ms: float, place: str) -> None:
+    """Their SYNs cross on a path of 40 ms, of which a part is behind the capture point."""
+    before = (40 - behind_ms) / 2
+    found = []
+    for time, flags, seq, ack, back in _CROSSED:
+        found.append(_packet(time - before if back else time + before, flags, seq, ack, back=back))
+    for number in range(20):
+        time, reached = 41 + before + 45 * number, 100 + 1000 * (number + 1)
+        found.append(_packet(time, ACK, reached - 1000, 500, 1000))
+        found.append(_packet(time + behind_ms, ACK, 500, reached, back=True))
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap(sorted((when + 100 * _MS, frame) for when, frame in found)))
+    run = tl.capture(file)
+    (one,) = run.table("connections").iter_rows(named=True)
+    assert (one["label"], one["state"]) == ("10.0.0.1:5000-10.0.0.2:80", "open")
+    assert one["initial_rtt_s"] == pytest.approx(0.04, abs=3e-5)
+    assert vantage.place({**run.flows.row(0, named=True), **one}) == place
+    # An answer to a SYN has the number of the SYN before it, and is none again.
+    assert run.flows["packets_retransmitted"].to_list() == [0]
+    assert "retransmitted" not in run.why().sentence
+
+
 def test_the_table_has_the_round_trips_of_the_sentence_above_it(tmp_path: Path, said: Said) -> None:
     lossy = {"link.up.loss": "3 %", "link.up.queue": "30 kB", "traffic.a.tcp.congestion": "bbr"}
     _captured(tmp_path, lossy)

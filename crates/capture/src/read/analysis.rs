@@ -115,6 +115,10 @@ pub struct Side {
     pub scale: Scale,
     /// From a SYN to the first ACK windows are not scaled yet.
     opening: bool,
+    /// When its last SYN without an ACK was captured.
+    syn_time: Option<Nanoseconds>,
+    /// From the other end's SYN, which crossed its own, to its answer.
+    answered: Option<Nanoseconds>,
     duplicates: u32,
     last: Found,
     unacked: Unacked,
@@ -144,8 +148,8 @@ impl Side {
 pub struct Tracker {
     /// Of the end that was seen first, and of the other.
     pub sides: [Side; 2],
-    syn_time: Option<Nanoseconds>,
-    /// From the last SYN to the first ACK without one.
+    /// From the last SYN to the first ACK without one. Where SYNs crossed (RFC 9293 §3.5), from each to its answer, both
+    /// added: that is one of the path, wherever the capture is.
     pub initial_rtt: Option<Nanoseconds>,
 }
 
@@ -155,6 +159,8 @@ pub struct Verdict {
     pub found: Found,
     /// The round trip that it ends.
     pub rtt: Option<RoundTrip>,
+    /// Whether it answers a SYN that crossed its own, the first time: what it says again was not lost.
+    pub crossed: bool,
 }
 
 /// From a segment to its ACK.
@@ -201,8 +207,9 @@ impl Tracker {
             let lasted = u64::try_from(time.saturating_sub(ended.time)).ok()?;
             Some(RoundTrip { lasted, clear: ended.clear, last: ended.last })
         });
+        let crossed = self.crosses(direction, segment, time);
         self.finish(direction, segment, time);
-        Verdict { found, rtt }
+        Verdict { found, rtt, crossed }
     }
 
     fn begin(&mut self, direction: usize, segment: &Segment, found: &mut Found) {
@@ -221,18 +228,35 @@ impl Tracker {
         }
     }
 
+    /// Whether both ends opened the connection, and this is the first answer of one of them.
+    fn crosses(&mut self, direction: usize, segment: &Segment, time: Nanoseconds) -> bool {
+        let both = segment.flags & (SYN | ACK) == SYN | ACK;
+        let [own, other] = [direction, 1 - direction].map(|end| self.sides[end].syn_time);
+        let (true, Some(_), Some(asked)) = (both, own, other) else { return false };
+        let side = &mut self.sides[direction];
+        if side.answered.is_some() {
+            return false;
+        }
+        side.answered = Some(time.saturating_sub(asked));
+        if let [Some(one), Some(back)] = [self.sides[0].answered, self.sides[1].answered] {
+            self.initial_rtt = Some(one.saturating_add(back));
+        }
+        true
+    }
+
     /// What is learnt of a segment only after it was judged.
     fn finish(&mut self, direction: usize, segment: &Segment, time: Nanoseconds) {
         let acknowledges = segment.flags & (SYN | ACK) == ACK;
         if segment.has(SYN) {
             self.sides[direction].opening = true;
             if !segment.has(ACK) {
-                self.syn_time = Some(time);
+                self.sides[direction].syn_time = Some(time);
             }
         } else if acknowledges {
             self.sides[direction].opening = false;
         }
-        if let (true, None, Some(syn)) = (acknowledges, self.initial_rtt.filter(|&rtt| rtt != 0), self.syn_time) {
+        let last_syn = self.sides.iter().filter_map(|side| side.syn_time).max();
+        if let (true, None, Some(syn)) = (acknowledges, self.initial_rtt.filter(|&rtt| rtt != 0), last_syn) {
             self.initial_rtt = Some(time.saturating_sub(syn));
         }
         let Some(options) = segment.options else { return };
@@ -242,7 +266,7 @@ impl Tracker {
             Some(shift) => {
                 own.scale = Scale::By(shift);
                 // Both ends must offer it (RFC 7323 §2.2).
-                if segment.has(ACK) && other.scale == Scale::Unscaled {
+                if other.scale == Scale::Unscaled {
                     own.scale = Scale::Unscaled;
                 }
             }

@@ -122,7 +122,7 @@ impl Connection {
         let Some(tracker) = &mut self.tracker else { return Found::default() };
         let is_first = self.ways[0].packets + self.ways[1].packets <= 1;
         self.parts |= parts(segment, is_first);
-        let Verdict { mut found, rtt } = tracker.look(direction, segment, time);
+        let Verdict { mut found, rtt, crossed } = tracker.look(direction, segment, time);
         if reopened {
             found.add(Found::PORTS_REUSED);
         }
@@ -149,7 +149,7 @@ impl Connection {
                     let rtt = tracker.initial_rtt.or_else(|| way.shortest_whole());
                     rtt.is_some_and(|rtt| waited >= rtt / REORDERED_RTTS && tick.is_none_or(|tick| tick > rtt / 2))
                 }
-                Numbers::Again => true,
+                Numbers::Again => !crossed,
             };
             way.retransmitted += u64::from(again);
         }
