@@ -395,6 +395,28 @@ def test_marks_that_keep_a_window_small_are_told_at_each_place(tmp_path: Path, a
     assert tl.capture(tmp_path / "b.pcap").table("connections")["window_reductions"].to_list() == [0]
 
 
+def test_segments_that_were_retransmitted_as_one_packet_count_each(tmp_path: Path) -> None:
+    """A host that leaves segmentation to its interface captures ten segments as one packet, and retransmits them so."""
+    payload, rounds, lost = 10 * _FULL_SEGMENT, 60, (20, 30, 40)
+    time, found = 40.1, _flow(rounds=0)
+    for place in range(rounds):
+        reached = 1 + (place + 1) * payload
+        found.append(_packet(time, ACK, reached - payload, 1, payload))
+        if place in lost:
+            time += 60
+            found.append(_packet(time, ACK, reached - payload, 1, payload))
+        found.append(_packet(time + 40, ACK, 1, reached, back=True))
+        time += 40.1
+    found.append(_packet(time, ACK, 1 + rounds * payload, 1, _FULL_SEGMENT * 9))
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap(sorted(found)))
+    run = tl.capture(file)
+    (one,) = run.table("connections").iter_rows(named=True)
+    assert (run.flows["packets_retransmitted"][0], one["retransmitted_bytes"]) == (3, 3 * payload)
+    # Thirty of 639 segments; three packets were said to be 0.47 % of them.
+    assert "4.7 % of the segments are retransmitted" in run.why().sentence
+
+
 _CROSSED: Final = [
     # RFC 9293 §3.5, figure 7: at the end that sends data, whose SYN leaves 5 ms before that of the other one arrives.
     (0, SYN, 99, 0, False), (25, SYN, 499, 0, True), (25.01, SYN | ACK, 99, 500, False), (40, SYN | ACK, 499, 100, True),

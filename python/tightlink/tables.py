@@ -290,6 +290,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("data_packets", "integer", "packets with payload"),
         ("payload_bytes", "integer", "their payload, what was retransmitted included"),
         ("delivered_bytes", "integer", "payload that was acknowledged; where no ACK was captured, payload seen"),
+        ("retransmitted_bytes", "integer", "payload of packets_retransmitted, in the table flows"),
         ("retransmissions", "integer", "segments retransmitted, neither fast nor spurious"),
         ("fast_retransmissions", "integer", "segments retransmitted soon after two duplicate ACKs or more"),
         ("spurious_retransmissions", "integer", "segments retransmitted that had been acknowledged"),

@@ -64,5 +64,7 @@ def without_copies(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **{name: row.get(name, 0) // 2 for name in halves}, **classes} | {
         "duplicate_acks": max(0, row["duplicate_acks"] - row["acks"] // 2),
         "packets_retransmitted": again,
+        # Copies of the others are among them.
+        "retransmitted_bytes": 0,
         "retransmissions": again,
     }

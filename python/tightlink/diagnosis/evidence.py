@@ -282,7 +282,14 @@ def lost_share(row: Mapping[str, Any]) -> float:
     again = max(0, again - _empty(row) - int(row.get("repaired", 0)))
     if again == 1 and row["data_packets"] < _FEW:
         return 0.0
-    return again / segments(row) if row["data_packets"] else 0.0
+    return again * segments_retransmitted_as_one(row) / segments(row) if row["data_packets"] else 0.0
+
+
+def segments_retransmitted_as_one(row: Mapping[str, Any]) -> float:
+    """Mean segments on the wire of a packet that was retransmitted, as `segments` counts them."""
+    again = (row["packets_retransmitted"] or 0) - _syns(row)
+    whole = row.get("retransmitted_bytes", 0) / row["mss_bytes"] if row["mss_bytes"] else 0.0
+    return float(max(1.0, whole / again)) if again > 0 else 1.0
 
 
 def retransmitted_in_vain(row: Mapping[str, Any]) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
+from tightlink.diagnosis import evidence
 from tightlink.diagnosis.vantage import place
 from tightlink.lazy import pl
 
@@ -128,13 +129,14 @@ def _waits(row: Mapping[str, Any], samples: _Samples) -> dict[str, float]:
     of_silence = place(row) != "sender" and not row["keep_alives"] and width <= _CLOSE_S
     stalls, silences, repaired = [], 0.0, 0.0
     begin, kind, timed_out = 0, "", False
+    each = evidence.segments_retransmitted_as_one(row)
     for at in range(max(samples.first, 1), len(times) + 1):
         now = _kind(at, packets, sent, samples.acked) if at < len(times) else ""
         if now != kind:
             # What follows the last packet that was sent is no wait of the sender.
             end = times[at - 1] if at < len(times) else min(times[-1], row["stop_s"])
             lasted = end - times[begin] + width
-            ended = at < len(times) and again[at] >= max(1.0, _AGAIN * packets[at])
+            ended = at < len(times) and again[at] * each >= max(1.0, _AGAIN * packets[at])
             if kind == "silent" and of_silence and at < len(times):
                 ended = ended or _are_missing(at, math.ceil(soon / width) + 1, packets, sent, segment)
             told_apart = (ended or timed_out) if kind == "stuck" else (ended and of_silence)

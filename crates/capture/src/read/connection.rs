@@ -153,6 +153,7 @@ impl Connection {
             };
             way.retransmitted += u64::from(again);
         }
+            way.retransmitted_bytes += if again { u64::from(segment.payload) } else { 0 };
         way.window_most = way.window_most.max(window);
         // Not where an ACK of what was never captured has run ahead.
         if (in_flight as i32) > 0 {

@@ -94,6 +94,8 @@ pub struct Way {
     /// Whether enough of any segment was kept to look at it.
     pub looked_at: bool,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
+    /// Their payload.
+    pub retransmitted_bytes: u64,
     pub delivered: u64,
     /// Payload seen, each byte once.
     pub reached: u64,

@@ -147,6 +147,7 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("payload_bytes", count(|flow| flow.way().payload)),
             ("delivered_bytes", count(|flow| flow.way().delivered)),
             ("retransmissions", count(|flow| flow.way().counts.retransmissions)),
+            ("retransmitted_bytes", count(|flow| flow.way().retransmitted_bytes)),
             ("fast_retransmissions", count(|flow| flow.way().counts.fast_retransmissions)),
             ("spurious_retransmissions", count(|flow| flow.way().counts.spurious_retransmissions)),
             ("out_of_order", count(|flow| flow.way().counts.out_of_order)),
