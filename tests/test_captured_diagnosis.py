@@ -447,6 +447,31 @@ def test_connections_that_both_ends_opened(tmp_path: Path, behind_ms: float, pla
     assert "retransmitted" not in run.why().sentence
 
 
+@pytest.mark.parametrize("handshake", [True, False])
+@pytest.mark.parametrize("payload", [0, 1])
+@pytest.mark.parametrize("ends", [1, 2])
+def test_keep_alives_alone_are_no_gap(tmp_path: Path, payload: int, ends: int, *, handshake: bool) -> None:
+    """With a byte, as Windows sends them, or without; of one end or both; where the capture began before or behind SYNs."""
+    found = _flow(rounds=0) if handshake else []
+    for number in range(1, 6):
+        for back in range(ends):
+            time = 1000 * number + 500 * back
+            found.append(_packet(time, ACK, 0, 1, payload, back=bool(back)))
+            found.append(_packet(time + 40, ACK, 1, 1, back=not back))
+    said = _sentence(tmp_path, found)
+    assert "gap" not in said
+    assert "keep-alives" in said
+    assert "queues" not in said
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_gap_before_keep_alives_is_told(tmp_path: Path, first: int) -> None:
+    gap = [frame for frame in _flow(behind_ms=0.01, before_ms=40) if len(frame[1]) != 54 + _SEGMENT or frame[0] % 7]
+    reached = 1 + 200 * _SEGMENT
+    alive = [_packet(5000, ACK, reached - 1, 1), _packet(5000.01, ACK, 1, reached, back=True)]
+    assert "in what was captured" in _sentence(tmp_path, [*gap, *alive][first:])
+
+
 def test_the_table_has_the_round_trips_of_the_sentence_above_it(tmp_path: Path, said: Said) -> None:
     lossy = {"link.up.loss": "3 %", "link.up.queue": "30 kB", "traffic.a.tcp.congestion": "bbr"}
     _captured(tmp_path, lossy)

@@ -83,6 +83,7 @@ def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
     causes = (*found[:1], *(cause for cause in found[1:] if cause.name != "unknown"))
     # A receiver that reads slowly acknowledges late.
     told = causes[0].name in {"not_connected", "slow_receiver", "path_mtu"} or evidence.window_holds_acks(row)
+    told = told or evidence.sends_keep_alives_alone(row)
     where = place(captured)
     delay = None if told or where in {"receiver", "unknown"} else delay_of(row)
     if where == "receiver" and causes[0].name == "saturated_link":
@@ -102,6 +103,9 @@ def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
         return
     if row["zero_windows"] and evidence.at_window(row) >= _SELDOM:
         yield slow_receiver(row)
+        return
+    if evidence.sends_keep_alives_alone(row):
+        yield Cause("application", None, "likely", "", "the application has nothing to send: keep-alives were captured alone")
         return
     unseen = _unseen(row)
     if unseen:
@@ -128,7 +132,8 @@ def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
 def _unseen(row: Mapping[str, Any]) -> str:
     """What the capture lacks without which it tells nothing; empty if it lacks nothing."""
     if not row["data_packets"]:
-        return "no data of it were captured"
+        alone = ", but ACKs, as those of keep-alives" if row["state"] == "partial" and row["acks"] else ""
+        return f"no data of it were captured{alone}"
     if not row["acks"]:
         return "no ACKs of it were captured"
     # Of segments that were cut before their sequence numbers only lengths are known.

@@ -312,6 +312,13 @@ def tells_overtaken(row: Mapping[str, Any]) -> bool:
     return "timestamps" in row["options"] or row.get("rtt_echoed_min_s") is not None
 
 
+def sends_keep_alives_alone(row: Mapping[str, Any]) -> bool:
+    """Whether nothing but keep-alives was captured: the first of a connection that began before may be one, too."""
+    alive, first = row.get("keep_alives", 0), int(row["state"] == "partial")
+    # With one byte at most each.
+    return bool(alive and row["payload_bytes"] <= row["data_packets"] <= alive + first and not row["zero_windows"])
+
+
 def has_open_gap(row: Mapping[str, Any]) -> bool:
     """Whether segments of a connection that ended never came, and the capture itself is not known to lack any."""
     if row["state"] not in {"complete", "reset"}:

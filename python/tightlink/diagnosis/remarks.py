@@ -56,7 +56,8 @@ def handshake(row: Mapping[str, Any]) -> str:
 
 def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
     missing = row["lost_segments"] + row["acked_unseen"]
-    if not missing:
+    # The first keep-alive of a connection that began before is known by its answer alone, which acknowledges more.
+    if not missing or not row["data_packets"] or evidence.sends_keep_alives_alone(row):
         return
     gaps = f"{'1 gap' if missing == 1 else f'{missing} gaps'} in what was captured"
     if not row["initial_rtt_s"] and evidence.gaps_are_overtaken(row) and not evidence.tells_overtaken(row):
