@@ -374,25 +374,44 @@ def test_what_an_outage_lost_is_not_told_as_an_overflow_too(tmp_path: Path) -> N
     assert "overflows" not in found
 
 
+_MARKED: Final = """
+profile = "linux"
+duration = "10 s"
+link.near = { ends = ["home", "router"], rate = "100 Mbit/s", delay = "5 ms" }
+link.up = { ends = ["router", "net"], rate = "10 Mbit/s", delay = "15 ms", queue = { kind = "codel", ecn = true } }
+traffic.a = { kind = "bulk", from = "home", to = "net", tcp.ecn = true }
+"""
+
+
 @pytest.mark.parametrize("at", ["home", "router", "net"])
 def test_marks_that_keep_a_window_small_are_told_at_each_place(tmp_path: Path, at: str) -> None:
-    scenario = tl.loads("""
-    profile = "linux"
-    duration = "10 s"
-    link.near = { ends = ["home", "router"], rate = "100 Mbit/s", delay = "5 ms" }
-    link.up = { ends = ["router", "net"], rate = "10 Mbit/s", delay = "15 ms", queue = { kind = "codel" } }
-    traffic.a = { kind = "bulk", from = "home", to = "net", tcp.ecn = true }
-    """)
-    tl.simulate(scenario, pcap=tmp_path / "a.pcap", pcap_at=[at])
+    """CUBIC reduces its window once in a round trip with marks, however its receiver tells of them (RFC 9768 §1.3)."""
+    scenario = tl.loads(_MARKED)
+    found = []
+    for ecn, option, said in (
+        (True, "ecn", "the sender reduced it {} times for them"),
+        ("accecn", "accurate ecn", "its receiver counted some in {} round trips"),
+    ):
+        file = tmp_path / f"{ecn}.pcap"
+        marked = tl.simulate(scenario.set("traffic.a.tcp.ecn", ecn), pcap=file, pcap_at=[at]).flows["packets_marked"][0]
+        run = tl.capture(file)
+        (one,) = run.table("connections").iter_rows(named=True)
+        assert 3 <= one["window_reductions"] <= marked
+        assert option in one["options"].split(", ")
+        assert run.why().causes[0].name == "congestion_marks"
+        assert said.format(one["window_reductions"]) in run.why().sentence
+        found.append(one["window_reductions"])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("ecn", [True, "accecn"])
+def test_what_reduces_a_window_without_marks_is_no_mark(tmp_path: Path, ecn: object) -> None:
+    """CWR says that a window was reduced, and not that it was for marks (RFC 3168 §6.1.2): here it is for losses."""
+    scenario = tl.loads(_MARKED).set_all({"link.up.queue": {"kind": "codel"}, "traffic.a.tcp.ecn": ecn})
+    assert tl.simulate(scenario, pcap=tmp_path / "a.pcap", pcap_at=["home"]).flows["packets_dropped"][0] > 3
     run = tl.capture(tmp_path / "a.pcap")
-    (one,) = run.table("connections").iter_rows(named=True)
-    assert one["window_reductions"] >= 3
-    assert "ecn" in one["options"]
-    assert run.why().causes[0].name == "congestion_marks"
-    assert f"the sender reduced it {one['window_reductions']} times for them" in run.why().sentence
-    accurate = scenario.set("traffic.a.tcp.ecn", "accecn")
-    tl.simulate(accurate, pcap=tmp_path / "b.pcap", pcap_at=[at])
-    assert tl.capture(tmp_path / "b.pcap").table("connections")["window_reductions"].to_list() == [0]
+    assert run.table("connections")["window_reductions"].to_list() == [0]
+    assert "marks" not in run.why().sentence
 
 
 def test_segments_that_were_retransmitted_as_one_packet_count_each(tmp_path: Path) -> None:

@@ -298,7 +298,12 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("lost_segments", "integer", "gaps before a segment: the one before it was not captured"),
         ("window_full", "integer", "segments that fill the receiver's window"),
         ("keep_alives", "integer", "segments that keep the connection alive"),
-        ("window_reductions", "integer", "segments that say that the window was reduced for marks (CWR, RFC 3168)"),
+        (
+            "window_reductions",
+            "integer",
+            "segments that say that the window was reduced for marks (CWR, RFC 3168); with accurate ECN, round trips in "
+            "which the receiver counted marks (ACE, RFC 9768)",
+        ),
         ("acks", "integer", "all packets of the other direction, which acknowledge this one"),
         ("duplicate_acks", "integer", "those of them that say nothing new"),
         ("acked_unseen", "integer", "those of them that acknowledge what was not captured"),

@@ -128,10 +128,15 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
 
 def marks(row: Mapping[str, Any]) -> Cause:
     """Marks keep the window small, as losses do."""
-    text = (
-        f"marks of a queue (ECN) keep the window small: the sender reduced it {row['window_reductions']} times for them"
-    )
+    text = f"marks of a queue (ECN) keep the window small: {_of_marks(row)}"
     return Cause("congestion_marks", None, "likely", "", text)
+
+
+def _of_marks(row: Mapping[str, Any]) -> str:
+    if "accurate ecn" in row["options"]:
+        # Its sender does not say what it does for them (RFC 9768).
+        return f"its receiver counted some in {row['window_reductions']} round trips"
+    return f"the sender reduced it {row['window_reductions']} times for them"
 
 
 def window(row: Mapping[str, Any], *, queue: bool) -> Cause:

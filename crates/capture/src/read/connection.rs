@@ -3,9 +3,10 @@
 use super::analysis::{Found, Scale, Tracker, Verdict};
 use super::frame::Nanoseconds;
 use super::ip::End;
+use super::marks::Ecn;
 use super::samples::Samples;
 use super::seen::Numbers;
-use super::segment::{ACK, CWR, ECE, FIN, RST, SYN, Segment};
+use super::segment::{ACK, FIN, RST, SYN, Segment};
 use super::waits::Wait;
 use super::way::Way;
 
@@ -52,8 +53,8 @@ pub struct Connection {
     pub ways: [Way; 2],
     /// Parts of a TCP connection that were seen.
     pub parts: u8,
-    /// Whether both ends agreed on ECN as RFC 3168 has it; with accurate ECN its flags are a counter (RFC 9768 §3.1.2).
-    pub classic_ecn: bool,
+    /// What both ends agreed on of congestion marks.
+    pub ecn: Ecn,
     /// Each direction over time, of the largest connections.
     pub samples: Option<Box<[Samples; 2]>>,
     tracker: Option<Box<Tracker>>,
@@ -75,7 +76,7 @@ impl Connection {
             ends,
             ways: Default::default(),
             parts: 0,
-            classic_ecn: false,
+            ecn: Ecn::default(),
             samples: None,
             tracker,
             handshake: Handshake::default(),
@@ -152,22 +153,20 @@ impl Connection {
                 Numbers::Again => !crossed,
             };
             way.retransmitted += u64::from(again);
-        }
             way.retransmitted_bytes += if again { u64::from(segment.payload) } else { 0 };
+        }
         way.window_most = way.window_most.max(window);
         // Not where an ACK of what was never captured has run ahead.
         if (in_flight as i32) > 0 {
             way.in_flight_most = way.in_flight_most.max(in_flight);
         }
-        if segment.flags & (SYN | ACK) == SYN | ACK {
-            self.classic_ecn = segment.flags & (ECE | CWR) == ECE;
-        }
-        way.reduced += u64::from(self.classic_ecn && segment.payload > 0 && segment.has(CWR) && !segment.has(SYN));
+        self.ecn = self.ecn.after(segment);
         way.options = way.options.or(segment.options);
         way.largest_payload = way.largest_payload.max(segment.payload);
         way.advance(segment);
         if segment.has(ACK) {
             self.ways[1 - direction].acknowledge(segment.ack, time, rtt);
+            self.count_marks(direction, segment, time);
         }
         self.wait(time);
         self.echo(direction, segment, time);
@@ -181,6 +180,30 @@ impl Connection {
             }
         }
         found
+    }
+
+    /// Counts reductions of a window for marks: of this direction's, or of the other one's, whose data it acknowledges.
+    fn count_marks(&mut self, direction: usize, segment: &Segment, time: Nanoseconds) {
+        let Some(tracker) = self.tracker.as_ref().filter(|_| !segment.has(SYN | RST)) else { return };
+        let [own, other] = [direction, 1 - direction];
+        let sender = &tracker.sides[other];
+        match self.ecn {
+            Ecn::Classic => {
+                self.ways[own].reduced += u64::from(self.ways[own].marks.answers(segment, time));
+                self.ways[other].marks.echo(segment);
+            }
+            Ecn::Accurate => {
+                let (Some(base), Some(sent)) = (sender.base, sender.next) else { return };
+                // The ACK of a SYN's answer says by the same bits how that arrived.
+                if segment.ack == base.wrapping_add(1) {
+                    return;
+                }
+                let way = &mut self.ways[other];
+                let rtt = tracker.initial_rtt.or_else(|| way.shortest_whole());
+                way.reduced += u64::from(way.marks.reduces(segment, sent, time, rtt));
+            }
+            Ecn::Unknown | Ecn::Asked => {}
+        }
     }
 
     /// Timestamps that one end sent come back with the data of the other.

@@ -15,6 +15,7 @@ pub mod fragments;
 pub mod frame;
 pub mod ip;
 pub mod link;
+pub mod marks;
 pub mod ns2;
 pub mod only;
 pub mod packets;

@@ -10,7 +10,7 @@ pub const RST: u8 = 4;
 pub const ACK: u8 = 16;
 /// Marks were seen (RFC 3168 §6.1).
 pub const ECE: u8 = 64;
-/// The congestion window was reduced for them.
+/// The congestion window was reduced.
 pub const CWR: u8 = 128;
 
 const LEAST: usize = 20;
@@ -39,6 +39,8 @@ pub struct Segment {
     pub ack: u32,
     /// Flags.
     pub flags: u8,
+    /// AE, CWR and ECE as a number: in a handshake what is asked for, then a counter (RFC 9768 §3.2).
+    pub ace: u8,
     /// Window, as it stands in the header.
     pub window: u16,
     /// Bytes of payload.
@@ -61,13 +63,15 @@ impl Segment {
         }
         let word = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let flags = head[13];
+        let ace = (head[12] & 1) << 2 | flags >> 6;
         let kept = data.get(LEAST..data.len().min(header)).unwrap_or_default();
         // That an option is missing is known only where all of them were kept.
         let options = (flags & SYN != 0)
             .then(|| options(kept))
             .filter(|found| data.len() >= header || found.window_scale.is_some());
         let window = u16::from_be_bytes([head[14], head[15]]);
-        Some(Self { seq: word(4), ack: word(8), flags, window, payload, options, timestamps: timestamps(data) })
+        let timestamps = timestamps(data);
+        Some(Self { seq: word(4), ack: word(8), flags, ace, window, payload, options, timestamps })
     }
 
     /// Whether any of these flags is set.

@@ -3,6 +3,7 @@
 use super::analysis::{Found, RoundTrip};
 use super::echoes::Echoes;
 use super::frame::Nanoseconds;
+use super::marks::Marks;
 use super::quantiles::Times;
 use super::seen::Seen;
 use super::segment::{FIN, Options, SYN, Segment};
@@ -73,8 +74,10 @@ pub struct Way {
     pub payload: u64,
     /// Packets with a congestion mark and payload.
     pub marked: u64,
-    /// Segments that say that the congestion window was reduced for marks.
+    /// Segments that say that the congestion window was reduced for marks, or round trips in which the receiver counted some.
     pub reduced: u64,
+    /// What the receiver tells of them.
+    pub marks: Marks,
     /// First and last of its own packets, the last possibly an ACK of them.
     pub times: Option<(Nanoseconds, Nanoseconds)>,
     /// What was found of them.
@@ -91,11 +94,11 @@ pub struct Way {
     pub waits: Waits,
     /// Packets of which all had been captured before, or that were lost before the capture.
     pub retransmitted: u64,
+    /// Their payload.
+    pub retransmitted_bytes: u64,
     /// Whether enough of any segment was kept to look at it.
     pub looked_at: bool,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
-    /// Their payload.
-    pub retransmitted_bytes: u64,
     pub delivered: u64,
     /// Payload seen, each byte once.
     pub reached: u64,

@@ -13,6 +13,7 @@ use super::connection::{Connection, TCP};
 use super::flows::Finished;
 use super::frame::Nanoseconds;
 use super::ip::{End, protocol_name};
+use super::marks::Ecn;
 use super::quantiles::Times;
 use super::way::Way;
 
@@ -146,8 +147,8 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("data_packets", count(|flow| flow.way().data_packets)),
             ("payload_bytes", count(|flow| flow.way().payload)),
             ("delivered_bytes", count(|flow| flow.way().delivered)),
-            ("retransmissions", count(|flow| flow.way().counts.retransmissions)),
             ("retransmitted_bytes", count(|flow| flow.way().retransmitted_bytes)),
+            ("retransmissions", count(|flow| flow.way().counts.retransmissions)),
             ("fast_retransmissions", count(|flow| flow.way().counts.fast_retransmissions)),
             ("spurious_retransmissions", count(|flow| flow.way().counts.spurious_retransmissions)),
             ("out_of_order", count(|flow| flow.way().counts.out_of_order)),
@@ -192,8 +193,10 @@ fn options(flow: &Flow<'_>) -> String {
     if own.timestamps && other.timestamps {
         agreed.push("timestamps".to_owned());
     }
-    if flow.connection.classic_ecn {
-        agreed.push("ecn".to_owned());
+    match flow.connection.ecn {
+        Ecn::Classic => agreed.push("ecn".to_owned()),
+        Ecn::Accurate => agreed.push("accurate ecn".to_owned()),
+        Ecn::Unknown | Ecn::Asked => {}
     }
     if let Scale::By(shift) = flow.connection.scale(1 - flow.direction) {
         agreed.push(format!("window scale {}", 1_u32 << shift));
