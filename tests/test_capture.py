@@ -206,6 +206,21 @@ def test_a_capture_without_packets(tmp_path: Path) -> None:
         _ = tl.capture(tmp_path / "trace").packets
 
 
+@pytest.mark.parametrize(("snap", "count"), [(10, 2), (14, 2), (33, 2), (34, 0)])
+def test_headers_that_were_cut_off_are_said(tmp_path: Path, snap: int, count: int) -> None:
+    run = read(tmp_path, pcap([(n, ethernet(DATAGRAM)) for n in range(2)], snap=snap))
+    said = f"link or IP headers of {count} packets are cut off or make no sense: counted as unreadable, and in no flow"
+    assert [warning.partition(";")[0] for warning in run.warnings] == [said] * (count > 0)
+    assert run.flows.height == (0 if count else 1)
+
+
+def test_frames_of_a_pseudowire_have_the_name_of_its_labels(tmp_path: Path) -> None:
+    label = struct.pack(">I", (17 << 12) | 0x100 | 64)
+    frames = [ethernet(label + packet, 0x8847) for packet in (DATAGRAM, bytes(4) + ethernet(DATAGRAM), ethernet(DATAGRAM))]
+    run = read(tmp_path, pcap(list(enumerate(frames))))
+    assert run.table("protocols").select("protocol", "packets", "flows").rows() == [("udp", 1, 1), ("mpls", 2, 0)]
+
+
 def test_what_is_not_ip_has_a_name(tmp_path: Path) -> None:
     frames = [ethernet(bytes(40), 0x0806), ethernet(bytes(40), 38), ethernet(bytes(40), 0x88CC), ethernet(b"", 0x0800)]
     frames.append(ethernet(ipv4(A, B, 47, bytes(8))))

@@ -74,6 +74,7 @@ pub fn type_name(kind: u16) -> String {
         0x8035 => "rarp",
         0x8808 => "flow control",
         0x8809 => "slow protocols",
+        0x8847 | 0x8848 => "mpls",
         0x8863 => "pppoe discovery",
         0x888e => "eapol",
         0x88cc => "lldp",
@@ -122,7 +123,11 @@ impl<'a> Rest<'a> {
                 while self.data.get(2)? & BOTTOM == 0 {
                     self = self.after(4)?;
                 }
-                self.after(4)?.ip()
+                Some(match self.after(4)?.ip()? {
+                    // Frames of a pseudowire, of which nothing says what they are.
+                    Carried::Other(_) => Carried::Other(kind),
+                    packet => packet,
+                })
             }
             _ if kind < LEAST_TYPE => match self.data.get(..8)? {
                 // IP within a subnetwork access protocol header (RFC 1042).
