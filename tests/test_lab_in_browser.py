@@ -187,6 +187,40 @@ def test_totals_are_those_of_the_command_line(
     assert ["mean completion time" in each for each in drawn] == [False, True]
 
 
+ROUTER = """
+duration = "2 s"
+link.lan = { ends = ["sender", "router"], rate = "100 Mbit/s", delay = "50 us", queue = "1000 packets" }
+link.wan = { ends = ["router", "receiver"], rate = "10 Mbit/s", delay = "5 ms", queue = "100 packets" }
+node.router.processor = { per_packet = "200 us", input_ring = "75 packets" }
+traffic.stream = { kind = "cbr", from = "sender", to = "receiver", rate = "6 Mbit/s", udp = { datagram = "1500 B" } }
+"""
+
+
+def test_what_a_processor_drops_is_among_the_totals(
+    chromium: Page, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from tightlink.commands.run_output import print_summary
+
+    scenario = tl.loads(ROUTER)
+    file = write(tmp_path / "router.html", scenario, sliders=["traffic.stream.udp.datagram=100 B,500 B,1500 B"])
+    opened(chromium, file)
+    of = "document.querySelectorAll('.totals table')"
+    cells = "[...{}.querySelectorAll('{}')].map((cell) => cell.firstChild.textContent)"
+    flow = f"[...{of}[0].querySelectorAll('tbody small')].map((each) => each.textContent)"
+    # Jitter that is none but for rounding has not changed.
+    jitter = chromium.run(cells.format(f"{of}[0]", "th")).index("jitter") - 1
+    move(chromium, {0: 1})
+    assert chromium.run(flow)[jitter] == ""
+    move(chromium, {0: 0})
+    assert chromium.run(flow)[jitter] == "▲ new"
+    print_summary(tl.simulate(scenario.set("traffic.stream.udp.datagram", "100 B")))
+    head, row = capsys.readouterr().out.split("\n\n")[2].splitlines()
+    assert head.split("  ")[0] == "processor"
+    for line, selector in ((head, "thead th"), (row, "tbody tr > *")):
+        written = chromium.run(cells.format(f"{of}[2]", selector))
+        assert line.split() == " ".join(written).split()
+
+
 def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
     file, sliders = one
     opened(chromium, file)

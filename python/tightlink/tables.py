@@ -59,6 +59,13 @@ TOTALS: Final[dict[str, dict[str, str]]] = {
         "queueing delay mean": "queueing_delay_mean_s",
         "queueing delay p95": "queueing_delay_p95_s",
     },
+    "nodes": {
+        "load": "load_true",
+        "reported": "load_reported",
+        "served": "packets_served",
+        "dropped at input ring": "dropped_input_ring",
+        "at output ring": "dropped_output_ring",
+    },
 }
 
 

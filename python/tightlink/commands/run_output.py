@@ -72,13 +72,6 @@ _COMPLETION_TIMES: Final = {
     "slowdown p95": "slowdown_p95",
     "slowdown p99": "slowdown_p99",
 }
-_PROCESSOR: Final = {
-    "load": "load_true",
-    "reported": "load_reported",
-    "served": "packets_served",
-    "dropped at input ring": "dropped_input_ring",
-    "at output ring": "dropped_output_ring",
-}
 #: Headers that go first where a terminal is too narrow.
 _DROP: Final = (
     *("jitter", "sent", "one-way delay mean", "frames sent", "queueing delay mean", "queue max", "packets"),
@@ -129,7 +122,7 @@ def print_summary(run: Run) -> None:
     processors = [row for row in nodes if row["load_true"] is not None]
     if processors:
         print_text()
-        print_rows("processor", "node", _PROCESSOR, processors, drop=_DROP)
+        print_rows("processor", "node", TOTALS["nodes"], processors, drop=_DROP)
 
 
 def _print_flows(run: Run) -> None:

@@ -16,8 +16,10 @@ const TIMES = [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]];
 
 /** @param {number} value */
 export const rate = (value) => scaled(rounded(value), RATES);
+/** Below this a time is what rounding left of none, in seconds. */
+const NO_TIME = 1e-12;
 /** @param {number} value */
-export const time = (value) => (Math.abs(value) < 1e-12 ? "0 s" : scaled(rounded(value), TIMES));
+export const time = (value) => (Math.abs(value) < NO_TIME ? "0 s" : scaled(rounded(value), TIMES));
 
 /** What stands where there is no number. */
 const NONE = "–";
@@ -37,8 +39,23 @@ export function quantity(column, value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
   if (column.endsWith("_bps")) return grouped(rate(value));
   if (column.endsWith("_s")) return grouped(time(value));
-  if (column === "utilization" || column.startsWith("limited_by_")) return grouped(`${rounded(Number(value.toFixed(4)) * 100)} %`);
+  if (/^(utilization|load_|limited_by_)/.test(column)) return grouped(`${rounded(Number(value.toFixed(4)) * 100)} %`);
   return grouped(String(Number.isInteger(value) ? value : rounded(value)));
+}
+
+/**
+ * How a value of a column changed, in words that fit into a cell.
+ * @param {string} column
+ * @param {number | null | undefined} now
+ * @param {number | null | undefined} before
+ */
+export function change(column, now, before) {
+  const none = (/** @type {number} */ value) => value === 0 || (column.endsWith("_s") && Math.abs(value) < NO_TIME);
+  if (now == null || before == null || now === before || (none(now) && none(before))) return "";
+  if (none(before)) return "▲ new";
+  const share = (now - before) / before;
+  const percent = Math.abs(share) < 0.0005 ? "<0.1" : Number((Math.abs(share) * 100).toPrecision(2));
+  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"}\u00a0${percent}\u00a0%`;
 }
 
 /** @param {string} column */

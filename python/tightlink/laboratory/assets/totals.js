@@ -1,5 +1,5 @@
 // Totals as the command line prints them, with what changed against the run before or the pinned one.
-import { element, limit, quantity } from "./format.js";
+import { change, element, limit, quantity } from "./format.js";
 import { rows } from "./engine.js";
 
 /** @typedef {import("./engine.js").Result} Result */
@@ -9,18 +9,12 @@ const ROWS = 8;
 
 /** @typedef {Record<string, Record<string, string>>} Shown columns of each table by their headers, as the command line prints them */
 
-/**
- * How a number changed, in words that fit into a cell.
- * @param {number} now
- * @param {number | null | undefined} before
- */
-function change(now, before) {
-  if (before === undefined || before === null || now === before || now === null) return "";
-  if (before === 0) return "▲ new";
-  const share = (now - before) / before;
-  const percent = Math.abs(share) < 0.0005 ? "<0.1" : Number((Math.abs(share) * 100).toPrecision(2));
-  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"}\u00a0${percent}\u00a0%`;
-}
+/** What a row of a table is called, the column with its name, and which rows are shown. @type {Record<string, {head: string, label: string, of: (rows: Record<string, any>[]) => Record<string, any>[]}>} */
+const TABLES = {
+  flows: { head: "flow", label: "label", of: (rows) => rows },
+  links: { head: "link", label: "link", of: busiest },
+  nodes: { head: "processor", label: "node", of: (rows) => rows.filter((row) => row.load_true != null) },
+};
 
 /** Links that carried anything, where there are many those that were busiest. @param {Record<string, any>[]} links */
 function busiest(links) {
@@ -49,27 +43,27 @@ function total(all, column) {
  */
 function table(result, before, name, shown) {
   const here = rows(result.tables[name]);
-  const label = name === "flows" ? "label" : "link";
+  const { head, label, of } = TABLES[name];
   const known = new Map(before ? rows(before.tables[name]).map((row) => [row[label], row]) : []);
   const columns = Object.entries(shown[name]).filter(([, column]) => column in result.tables[name]);
-  const used = name === "links" ? busiest(here) : here;
+  const used = of(here);
   const body = used.slice(0, ROWS).map((row) => {
     const other = known.get(row[label]) ?? (used.length === 1 && known.size === 1 ? [...known.values()][0] : undefined);
-    const cells = columns.map(([, column]) => element("td", {}, quantity(column, row[column]), element("small", {}, change(row[column], other?.[column]))));
+    const cells = columns.map(([, column]) => element("td", {}, quantity(column, row[column]), element("small", {}, change(column, row[column], other?.[column]))));
     if (name === "flows") cells.push(element("td", { className: "limit" }, limit(row), element("small", {}, other && limit(other) !== limit(row) ? `before: ${limit(other)}` : "")));
     return element("tr", {}, element("th", { scope: "row" }, row[label]), ...cells);
   });
-  const heads = [name === "flows" ? "flow" : "link", ...columns.map(([head]) => head), ...(name === "flows" ? ["limited by"] : [])];
+  const heads = [head, ...columns.map(([head]) => head), ...(name === "flows" ? ["limited by"] : [])];
   if (name === "flows" && here.length > 1) {
     const others = before ? rows(before.tables.flows) : [];
     const cells = columns.map(([, column]) => {
       const sum = total(here, column);
-      return sum === null ? element("td") : element("td", {}, quantity(column, sum), element("small", {}, change(sum, others.length ? total(others, column) : null)));
+      return sum === null ? element("td") : element("td", {}, quantity(column, sum), element("small", {}, change(column, sum, others.length ? total(others, column) : null)));
     });
     body.push(element("tr", {}, element("th", { scope: "row" }, `all ${here.length}`), ...cells, element("td")));
   }
   const more = used.length > ROWS ? [element("caption", {}, `${ROWS} of ${used.length}`)] : [];
-  return element("table", { ariaLabel: `totals of ${name}` }, ...more,
+  return element("table", { ariaLabel: `totals of ${head}s` }, ...more,
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", className: head === "limited by" ? "left" : "" }, head)))), element("tbody", {}, ...body));
 }
 
@@ -82,10 +76,12 @@ function table(result, before, name, shown) {
  */
 export function showTotals(place, result, before, shown) {
   // Made once: who has scrolled to the last column sees it change.
-  if (!place.childElementCount) place.append(...["flows", "links"].map((name) => element("div", { className: "wide", role: "region", ariaLabel: name, tabIndex: 0 })), element("div"));
-  const [flows, links, warnings] = place.children;
+  if (!place.childElementCount) place.append(...Object.values(TABLES).map(({ head }) => element("div", { className: "wide", role: "region", ariaLabel: `${head}s`, tabIndex: 0 })), element("div"));
+  const [flows, links, nodes, warnings] = /** @type {HTMLElement[]} */ ([...place.children]);
   flows.replaceChildren(table(result, before, "flows", shown));
   links.replaceChildren(table(result, before, "links", shown));
+  nodes.hidden = !TABLES.nodes.of(rows(result.tables.nodes)).length;
+  nodes.replaceChildren(...(nodes.hidden ? [] : [table(result, before, "nodes", shown)]));
   warnings.replaceChildren(...result.warnings.map((text) => element("p", { className: "warning" }, text)));
 }
 
