@@ -14,6 +14,7 @@ from browser import Page, browser
 from browser_digests import Engines, tasks
 from programs import needs_browser, needs_engine_for_browsers
 from tightlink import studies, units
+from tightlink.console import quantity
 from tightlink.laboratory import write
 from tightlink.plots import palette
 
@@ -309,6 +310,36 @@ def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
     chromium.wait(f"{sweep}.querySelector('[role=status]').textContent.endsWith('runs')")
     assert chromium.run(f"Boolean({sweep}.querySelector('canvas'))")
     assert chromium.console == []
+
+
+def test_a_sweep_draws_who_gets_how_much(chromium: Page, tmp_path: Path) -> None:
+    scenario = tl.loads("""
+        duration = "5 s"
+        profile = "linux"
+        link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "1 BDP" }
+        traffic.bbr = { kind = "bulk", from = "a", to = "b", tcp.congestion = "bbr" }
+        traffic.cubic = { kind = "bulk", from = "a", to = "b", start = "0.1 s", tcp.congestion = "cubic" }
+    """)
+    opened(chromium, write(tmp_path / "lab.html", scenario, sliders=["link.wire.queue=0.3 BDP,1 BDP,6 BDP"]))
+    sweep = "document.querySelectorAll('details')[1]"
+    chromium.run(f"{sweep}.open = true")
+    chromium.run(f"{sweep}.querySelector('button').click()")
+    chromium.wait(f"{sweep}.querySelector('[role=status]').textContent === '3 runs'")
+    assert chromium.run(f"{sweep}.querySelector('select').selectedOptions[0].text") == "wire: buffer"
+    heard = chromium.run(f"{sweep}.querySelector('[role=img]').getAttribute('aria-label')")
+    title, _, positions = heard.partition(": 0.3 BDP")
+    assert title == "goodput of each flow over wire: buffer"
+    flows = tl.simulate(scenario.set("link.wire.queue", "6 BDP")).flows
+    bbr, cubic = (quantity("goodput_bps", each) for each in flows["goodput_bps"])
+    assert positions.endswith(f"6 BDP: bbr {bbr}, cubic {cubic}")
+    lines = [f"{LAB}.querySelector('#chart-rate')", f"{sweep}.querySelector('figure')"]
+    colors = [
+        chromium.run(
+            f"[...{line}.querySelectorAll('.u-series')].slice(1, 3).map((each) => each.innerHTML.match(/rgb[^)]*/)[0])"
+        )
+        for line in lines
+    ]
+    assert colors[0] == colors[1]
 
 
 def press(chromium: Page, key: str, code: int) -> None:

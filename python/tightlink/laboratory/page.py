@@ -40,10 +40,10 @@ _MODULES: Final = (
     "bands",
     "totals",
     "packets",
+    "controls",
     "sweep",
     "svg",
     "exports",
-    "controls",
     "lab",
 )
 _IMPORTS: Final = re.compile(r"^import\b[^;]*;\n|^export\b(?! default)\s*", re.MULTILINE)

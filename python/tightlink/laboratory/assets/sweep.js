@@ -1,9 +1,10 @@
-// One slider over all of its positions, in a worker of its own: one curve.
+// One slider over all of its positions, in a worker of its own: a curve of each flow, or of all.
 import { element, quantity } from "./format.js";
 import { result, Stopped } from "./engine.js";
 import { METRICS } from "./totals.js";
 import { color } from "./palette.js";
-import { describe, options } from "./plots.js";
+import { MOST, describe, options, paints } from "./plots.js";
+import { named } from "./controls.js";
 
 /** @typedef {import("./lab.js").Given} Given */
 
@@ -25,7 +26,7 @@ export class Sweep {
     /** @type {import("./engine.js").Engine | null} */
     this.engine = null;
     this.going = false;
-    this.which = element("select", { ariaLabel: "what is swept" }, ...given.sliders.map(({ key }, index) => element("option", { value: String(index) }, key)));
+    this.which = element("select", { ariaLabel: "what is swept" }, ...given.sliders.map((slider, index) => element("option", { value: String(index), title: slider.key }, named(slider))));
     this.metrics = METRICS.filter(([, column]) => column !== "completion_s" || given.timed);
     this.metric = element("select", { ariaLabel: "what is drawn" }, ...this.metrics.map(([name], index) => element("option", { value: String(index) }, name)));
     this.button = element("button", { type: "button", onclick: () => (this.going ? this.end() : this.start()) }, "Sweep");
@@ -72,25 +73,32 @@ export class Sweep {
 
   draw() {
     if (!this.found.length || this.swept === undefined) return;
-    const { texts, key } = this.given.sliders[this.swept];
-    const [name, column, value] = this.metrics[Number(this.metric.value)];
-    const write = (/** @type {number} */ number) => quantity(column, number);
-    const made = options(`${name} over ${key}`, Math.max(280, this.box.clientWidth), 230, write);
+    const swept = this.given.sliders[this.swept];
+    const { texts } = swept;
+    const [name, column, lines] = this.metrics[Number(this.metric.value)];
+    const write = (/** @type {number | null | undefined} */ number) => (number == null ? "–" : quantity(column, number));
+    /** The values at each position, by the labels of the lines. @type {[number, Map<string, number | null> | null][]} */
+    const points = this.found.map(([place, each]) => [place, each && new Map(lines(each))]);
+    const labels = [...new Set(points.flatMap(([, values]) => [...(values ?? new Map()).keys()]))];
+    const drawn = labels.slice(0, MOST);
+    const title = `${name} over ${named(swept)}${labels.length > MOST ? ` (${MOST} of ${labels.length})` : ""}`;
+    const made = options(title, Math.max(280, this.box.clientWidth), 230, write);
     // The last position's words stand around the end of the axis.
     made.padding = [8, 48, 0, 0];
     made.cursor = { drag: { x: false, y: false } };
     made.axes[0] = { ...made.axes[0], values: (/** @type {any} */ _, /** @type {number[]} */ values) => values.map((place) => (Number.isInteger(place) ? texts[place] ?? "" : "")) };
-    made.series[0] = { label: key, value: (/** @type {any} */ _, /** @type {number | null} */ place) => (place == null ? "–" : texts[place]) };
-    made.series.push({ label: name, stroke: color(0), width: 1.5, points: { show: true, size: 6 }, value: (/** @type {any} */ _, /** @type {number | null} */ number) => (number == null ? "–" : write(number)) });
+    made.series[0] = { label: named(swept), value: (/** @type {any} */ _, /** @type {number | null} */ place) => (place == null ? "–" : texts[place]) };
+    made.series.push(...drawn.map((label) => {
+      const first = this.found.find((_, index) => points[index][1]?.has(label))?.[1];
+      return { label: label || name, stroke: (label && first && paints(first).get(label)) || color(0), width: 1.5, points: { show: true, size: 6 }, value: (/** @type {any} */ _, /** @type {number | null} */ number) => write(number) };
+    }));
     this.plot?.destroy();
-    const points = this.found.map(([place, each]) => [place, each && value(each)]);
     // @ts-expect-error the library is a script before this one
-    this.plot = new uPlot(made, [points.map(([place]) => place), points.map(([, number]) => number)], this.box);
-    const told = (/** @type {import("./engine.js").Result | null} */ each) => {
-      const number = each && value(each);
-      return number === null ? (each ? "nothing" : "an error") : write(number);
-    };
-    const said = this.found.map(([place, each]) => `${texts[place]}: ${told(each)}`);
-    describe(this.plot, `${name} over ${key}: ${said.join("; ")}`);
+    this.plot = new uPlot(made, [points.map(([place]) => place), ...drawn.map((label) => points.map(([, values]) => values?.get(label) ?? null))], this.box);
+    const said = points.map(([place, values]) => {
+      const told = drawn.filter((label) => values?.has(label)).map((label) => `${label && `${label} `}${write(values?.get(label))}`);
+      return `${texts[place]}: ${values ? told.join(", ") : "an error"}`;
+    });
+    describe(this.plot, `${title}: ${said.join("; ")}`);
   }
 }

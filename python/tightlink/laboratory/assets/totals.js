@@ -92,19 +92,27 @@ export function spoken(result) {
   return `Goodput ${quantity("goodput_bps", together(flows))}${first}`;
 }
 
-/** @type {[string, string, (result: Result) => number | null][]} */
+/** The lines of a metric: a column of each flow, or one value of all. @typedef {(result: Result) => [string, number | null][]} Lines */
+/** @param {string} column @returns {Lines} */
+const each = (column) => (result) => rows(result.tables.flows).map((row) => [row.label, row[column]]);
+/** @param {(result: Result) => number | null} of @returns {Lines} */
+const all = (of) => (result) => [["", of(result)]];
+
+/** What a sweep draws: its name, the column whose unit it has, and its lines. @type {[string, string, Lines][]} */
 export const METRICS = [
-  ["goodput of all flows", "goodput_bps", (result) => together(rows(result.tables.flows))],
-  ["mean one-way delay", "delay_s", (result) => {
+  ["goodput of each flow", "goodput_bps", each("goodput_bps")],
+  ["goodput of all flows", "goodput_bps", all((result) => together(rows(result.tables.flows)))],
+  ["one-way delay of each flow", "delay_s", each("one_way_delay_mean_s")],
+  ["mean one-way delay", "delay_s", all((result) => {
     const flows = rows(result.tables.flows);
     const arrived = flows.reduce((sum, row) => sum + row.packets_delivered, 0);
     return flows.reduce((sum, row) => sum + (row.one_way_delay_mean_s || 0) * row.packets_delivered, 0) / arrived;
-  }],
-  ["mean completion time", "completion_s", (result) => {
+  })],
+  ["mean completion time", "completion_s", all((result) => {
     const took = rows(result.tables.flows).map((row) => row.completion_s).filter((time) => time != null);
     return took.length ? took.reduce((sum, time) => sum + time, 0) / took.length : null;
-  }],
-  ["packets dropped", "packets", (result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_dropped, 0)],
-  ["packets retransmitted", "packets", (result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_retransmitted, 0)],
-  ["utilization of the busiest link", "utilization", (result) => rows(result.tables.links).reduce((most, row) => Math.max(most, row.utilization), 0)],
+  })],
+  ["packets dropped", "packets", all((result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_dropped, 0))],
+  ["packets retransmitted", "packets", all((result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_retransmitted, 0))],
+  ["utilization of the busiest link", "utilization", all((result) => rows(result.tables.links).reduce((most, row) => Math.max(most, row.utilization), 0))],
 ];
