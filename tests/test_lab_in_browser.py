@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import polars as pl
 import pytest
 
 import tightlink as tl
@@ -442,6 +443,31 @@ def test_everything_has_a_name_for_those_who_hear_it(one: tuple[Path, Any], chro
     assert chromium.run("document.querySelector('.status').getAttribute('role')") == "status"
     # What a sweep found is said, too.
     assert any(role == "image" and "400 kbit/s: " in name for role, name in heard)
+
+
+def test_charts_say_what_they_show(chromium: Page, tmp_path: Path) -> None:
+    scenario = tl.load("examples/one-flow.toml").set("observe.interval", "50 ms")
+    opened(chromium, write(tmp_path / "lab.html", scenario, sliders=["traffic.ftp.tcp.window=4 packets,20 packets"]))
+
+    def heard(chart: str) -> str:
+        return str(chromium.run(f"document.querySelector('#chart-{chart} [role=img]').getAttribute('aria-label')"))
+
+    # The first position changes what is drawn, not which lines there are.
+    for place, packets in ((1, "20 packets"), (0, "4 packets")):
+        move(chromium, {0: place}) if place == 0 else None
+        run = tl.simulate(scenario.set("traffic.ftp.tcp.window", packets))
+        window = run.series.filter(pl.col("metric") == "cwnd_packets")["value"]
+        low, high, mean, last = (
+            quantity("packets", each) for each in (window.min(), window.max(), window.mean(), window[-1])
+        )
+        assert f"over time: ftp {low} to {high}, {mean} on average, {last} at the end; ftp in flight" in heard("window")
+        flow = run.flows.row(0, named=True)
+        limits = {name: share for name, share in flow.items() if name.startswith("limited_by_") and share}
+        name = max(limits, key=lambda each: limits[each])
+        word = name.removeprefix("limited_by_").replace("_", " ")
+        assert heard("limits").startswith(
+            f"What held each flow back, over time: ftp {word} {quantity(name, limits[name])}, "
+        )
 
 
 def test_keys_reach_everything_in_the_order_of_the_page(one: tuple[Path, Any], chromium: Page) -> None:

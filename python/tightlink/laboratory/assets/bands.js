@@ -1,11 +1,21 @@
 // What held each flow back, over time: a band for each flow, with the share of each interval that each limit took.
-import { element, words } from "./format.js";
+import { rows } from "./engine.js";
+import { element, quantity, words } from "./format.js";
 import { isDark, limitColor } from "./palette.js";
-import { MOST, describe, flowsOf, options } from "./plots.js";
+import { MOST, describe, flowsOf, options, tell } from "./plots.js";
 
 /** @typedef {import("./engine.js").Result} Result */
 
 const HEIGHT = 22;
+
+/** The share of its time that each flow was held back by what. @param {Result} result @param {string[]} flows */
+function shares(result, flows) {
+  const of = rows(result.tables.flows).filter(({ label }) => flows.includes(label)).map((row) => {
+    const limits = Object.entries(row).filter(([name, share]) => name.startsWith("limited_by_") && share > 0).sort(([, a], [, b]) => b - a);
+    return `${row.label} ${limits.map(([name, share]) => `${words(name)} ${quantity(name, share)}`).join(", ")}`;
+  });
+  return `What held each flow back, over time: ${of.join("; ")}`;
+}
 
 export class Bands {
   /** @param {HTMLElement} place @param {import("./plots.js").Charts} charts */
@@ -33,6 +43,7 @@ export class Bands {
     const data = [result.times, Array.from(result.times, () => null)];
     if (this.plot && this.shape === shape) {
       this.plot.setData(data, false);
+      tell(this.plot, shares(result, flows));
       this.charts.rescale(this.plot);
       return;
     }
@@ -56,7 +67,7 @@ export class Bands {
     };
     // @ts-expect-error the library is a script before this one
     this.plot = new uPlot(made, data, this.box);
-    describe(this.plot, "What held each flow back, over time; the table of flows has the shares");
+    describe(this.plot, shares(result, flows));
     this.charts.plots.set("limits", this.plot);
     this.charts.rescale(this.plot);
   }

@@ -155,11 +155,31 @@ export function options(title, width, height, write) {
   };
 }
 
-/** Says what a chart shows, and lets keys hide its lines as a click on their names does. @param {any} plot @param {string} text */
-export function describe(plot, text) {
+/** What a line is called. @param {Drawn} line */
+const called = ({ label, metric }) => (metric === "in_flight_packets" ? `${label} in flight` : label);
+
+/** The lines of a chart in words: between what each lies, its mean, and where it ends. @param {Drawn[]} drawn @param {(value: number) => string} write */
+function inWords(drawn, write) {
+  const of = drawn.map((line) => {
+    const there = line.values.filter((value) => !Number.isNaN(value));
+    if (!there.length) return `${called(line)} nothing`;
+    const [least, most] = there.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+    const mean = there.reduce((sum, value) => sum + value, 0) / there.length;
+    return `${called(line)} ${write(least)} to ${write(most)}, ${write(mean)} on average, ${write(there[there.length - 1])} at the end`;
+  });
+  return of.join("; ");
+}
+
+/** Says what a chart shows. @param {any} plot @param {string} text */
+export function tell(plot, text) {
   const drawn = plot.root.querySelector(".u-wrap");
   drawn.setAttribute("role", "img");
   drawn.setAttribute("aria-label", text);
+}
+
+/** Says what a chart shows, and lets keys hide its lines as a click on their names does. @param {any} plot @param {string} text */
+export function describe(plot, text) {
+  tell(plot, text);
   // The first row is the time.
   for (const row of [...plot.root.querySelectorAll(".u-legend .u-series")].slice(1)) {
     const name = row.querySelector(".u-label");
@@ -239,20 +259,22 @@ export class Charts {
     const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale, color }) => [label, metric, pale, color])]);
     const data = [this.result?.times, ...drawn.map(({ values }) => gaps(values))];
     const known = this.plots.get(chart.id);
+    const write = (/** @type {number} */ value) => quantity(chart.column, value);
+    const text = `${chart.title}, over time: ${inWords(drawn, write)}`;
     if (known && this.shapes.get(chart.id) === shape) {
       known.setData(data, false);
+      tell(known, text);
       this.rescale(known);
       return;
     }
     known?.destroy();
     this.shapes.set(chart.id, shape);
     if (!drawn.length) return void this.plots.delete(chart.id);
-    const write = (/** @type {number} */ value) => quantity(chart.column, value);
     const made = options("", this.wide, 190, write);
     made.scales.y.range = () => [0, this.ends.get(chart.id)];
     // Lines of one pixel: wider ones take a browser without a graphics processor several times as long.
     made.series.push(...drawn.map((line) => ({
-      label: line.metric === "in_flight_packets" ? `${line.label} in flight` : line.label, stroke: line.pale ? `${line.color}77` : line.color,
+      label: called(line), stroke: line.pale ? `${line.color}77` : line.color,
       width: 1, dash: line.pale ? [2, 3] : line.dash, points: { show: false },
       value: (/** @type {any} */ _, /** @type {number | null} */ value) => (value == null ? "–" : write(value)),
     })));
@@ -263,7 +285,7 @@ export class Charts {
     };
     // @ts-expect-error the library is a script before this one
     const plot = new uPlot(made, data, box);
-    describe(plot, `${chart.title}, over time; the totals above say the same in numbers`);
+    describe(plot, text);
     this.plots.set(chart.id, plot);
     this.rescale(plot);
   }
