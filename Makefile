@@ -87,7 +87,7 @@ lab-engine-if-possible:
 	@$(ALONE) crates/lab/build || echo "the engine for browsers could not be built: its checks are skipped"
 
 lab-lessons: setup lab-engine ## Write the lessons, laboratories with texts, into results/lessons
-	$(BIN)/python docs/lessons/make.py results/lessons
+	$(BIN)/tightlink new lessons results/lessons
 
 lab-digests: setup lab-engine ## Compare digests of examples and studies natively and in a browser, into results/lab-digests.csv
 	$(BIN)/python benchmarks/lab_digests.py
@@ -127,7 +127,6 @@ lint: setup ## Check format, style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/mypy docs/images/make.py
 	$(BIN)/mypy docs/reference/make.py
-	$(BIN)/mypy docs/lessons/make.py
 	$(BIN)/mypy docs/gallery/make.py
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache

@@ -12,8 +12,6 @@ import importlib.util
 import inspect
 import posixpath
 import re
-import runpy
-import shlex
 import textwrap
 import tomllib
 from pathlib import Path
@@ -21,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import griffe
 from mkdocs.structure.files import File
+
+from tightlink.laboratory.lessons import LESSONS, command
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 #: Pages of the project's root that the site has, under these names.
 _OF_ROOT: Final = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+#: Lessons of the package, which are pages below lessons/.
+_LESSONS: Final = "python/tightlink/laboratory/lessons/"
 _LINK: Final = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
 _REPOSITORY: Final = "https://github.com/tightlink/tightlink/blob/main/"
 
@@ -80,6 +82,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         title = title if links else part
         for text, target in links:
             name = " ".join(text.split())
+            target = target.replace(f"../{_LESSONS}", "lessons/")
             if target.endswith(".md") and not target.startswith(".."):
                 sections.setdefault(title, []).append({name[0].upper() + name[1:]: target})
     lessons = [page for page in sections["Guides"] if next(iter(page.values())).startswith("lessons/")]
@@ -93,10 +96,14 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The pages of the root and of the API reference."""
+    """The pages of the root, of the lessons and of the API reference."""
     for name in sorted(_OF_ROOT):
         text = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, name, content=text))
+    for name in LESSONS:
+        for file in (f"{name}.md", f"{name}.toml"):
+            text = (ROOT / _LESSONS / file).read_text(encoding="utf-8")
+            files.append(File.generated(config, f"lessons/{file}", content=text))
     for name, text in api_pages().items():
         files.append(File.generated(config, f"reference/api/{name}.md", content=text))
     return files
@@ -117,6 +124,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         inside = path.removeprefix("docs/") if path.startswith("docs/") else path if path in _OF_ROOT else None
         if path == "README.md":
             inside = "README.md"
+        if path.startswith(_LESSONS):
+            inside = path.replace(_LESSONS, "lessons/")
         if inside is None or (not inside.endswith(".md") and files.get_file_from_path(inside) is None):
             # Not a page: a file, which must be there.
             if not (ROOT / path).exists():
@@ -130,13 +139,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _lesson(name: str, markdown: str) -> str:
     """A lesson as a page: what its buttons set, and the command that makes its laboratory."""
-    title, sliders = runpy.run_path(str(ROOT / "docs" / "lessons" / "make.py"))["LESSONS"][name]
     told = re.sub(r"\{set: ([^}]+)\}", r"`\1`", markdown)
-    shown = "".join(f" \\\n  --slider {shlex.quote(slider)}" for slider in sliders)
     return (
-        f"# {title}\n\nA lesson beside a laboratory, in which what is set here are buttons: the scenario is "
-        f"[{name}.toml]({name}.toml), the text [{name}.md]({_REPOSITORY}docs/lessons/{name}.md).\n\n"
-        f"```text\ntightlink lab {name}.toml --text {name}.md{shown}\n```\n\n{told}"
+        f"# {LESSONS[name][0]}\n\nA lesson beside a laboratory, in which what is set here are buttons: the scenario is "
+        f"[{name}.toml]({name}.toml), the text [{name}.md]({_REPOSITORY}{_LESSONS}{name}.md).\n\n"
+        f"```text\n{command(name)}\n```\n\n{told}"
     )
 
 

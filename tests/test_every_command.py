@@ -67,6 +67,7 @@ WORDS: Final = {
     "new four-tier": ["new four-tier --set sorces=high", "new four-tier --scale 0", "new four-tier --set sources"],
     "new examples": ["new examples {file}", "new examples one two"],
     "new network": ["new network {file}", "new network"],
+    "new lessons": ["new lessons {file}", "new lessons one two"],
     "new study": ["new study my-study", "new study"],
     "schema": ["schema {file}"],
     "completion": ["completion tcsh"],
@@ -81,7 +82,7 @@ WRITES: Final = [
     "run {scenario} --tr {}", "run {scenario} --pcap {}", "compare {run} {run} -o {}",
     "sweep {scenario} --vary seed=1,2 -o {}", "study one-flow -o {}", "study evaluation --tests ramp-up -o {}",
     "capture {capture} -o {}", "lab {scenario} --slider seed=1,2 -o {}", "plan path --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",
-    "analyze correlation {table} -o {}", "analyze explore {table} -o {}", "new examples {}",
+    "analyze correlation {table} -o {}", "analyze explore {table} -o {}", "new examples {}", "new lessons {}",
     "plot {run} overview -o {}",
 ]  # fmt: skip
 

@@ -279,6 +279,8 @@ def test_without_the_engine_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 
 def test_nothing_else_is_overwritten(one_flow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "engine", lambda: b"")
+    with pytest.raises(tl.TightlinkError, match=r"it is a folder; expected a file, such as .*lab\.html"):
+        page.write(tmp_path, tl.loads(one_flow))
     (tmp_path / "a.html").write_text("<p>mine")
     with pytest.raises(tl.TightlinkError, match="is not overwritten"):
         page.write(tmp_path / "a.html", tl.loads(one_flow))

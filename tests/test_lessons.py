@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import runpy
+import shlex
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import needs_engine_for_browsers
+from tightlink.laboratory import lessons
 from tightlink.laboratory.text import settings
 
-FOLDER: Final = Path(__file__).parent.parent / "docs" / "lessons"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = Path(lessons.__file__).parent
 
 
 @cache
@@ -37,9 +42,33 @@ def values(name: str, column: str, label: str) -> list[float]:
 
 
 def test_each_lesson_is_checked_here() -> None:
-    lessons = runpy.run_path(str(FOLDER / "make.py"))["LESSONS"]
     checked = {name.removeprefix("test_").replace("_", "-") for name in globals()}
-    assert set(lessons) <= checked
+    assert set(lessons.LESSONS) <= checked
+
+
+@needs_engine_for_browsers
+def test_all_are_written_beside_their_sources_and_nothing_else_is_overwritten(
+    tmp_path: Path, said: Callable[..., tuple[int, str, str]]
+) -> None:
+    listed = said("new", "lessons")[1]
+    written = [Path(line) for line in said("new", "lessons", str(tmp_path))[1].splitlines()]
+    assert [file.name for file in written] == [f"{name}.html" for name in lessons.LESSONS]
+    for name, (title, sliders) in lessons.LESSONS.items():
+        assert f"<title>{title}" in (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        assert f"{name} " in listed
+        assert title in listed
+        # What is typed to write a changed one again has all its sliders.
+        words = shlex.split(lessons.command(name).replace("\\\n", ""))
+        assert [words[place + 1] for place, word in enumerate(words) if word == "--slider"] == sliders
+    assert len(list(tmp_path.iterdir())) == 3 * len(written)
+    assert said("new", "lessons", str(tmp_path))[0] == 0
+    (tmp_path / "l4s.md").write_text("Mine.\n", encoding="utf-8")
+    with pytest.raises(tl.TightlinkError, match=r"l4s\.md: is there already and differs"):
+        lessons.write_lessons(tmp_path)
+    (tmp_path / "l4s.md").unlink()
+    (tmp_path / "l4s.html").write_text("<p>mine", encoding="utf-8")
+    with pytest.raises(tl.TightlinkError, match=r"l4s\.html: another file has this name"):
+        lessons.write_lessons(tmp_path)
 
 
 def test_hidden_window() -> None:

@@ -42,6 +42,7 @@ COMMANDS: Final = """
     report one
     ?report one --with-lab
     ?lab examples/one-flow.toml -o lab.html
+    ?new lessons lessons
     sweep examples/one-flow.toml --vary link.bottleneck.queue="5 packets,10 packets" -j 2 -o swept
     query swept "select count(*) as runs from runs"
     sweep examples/screening.toml --design fractional --resolution 4 --replications 2 -j 2 -o screened

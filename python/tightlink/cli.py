@@ -52,8 +52,16 @@ _BELOW: Final[dict[str, tuple[str, str, dict[str, dict[str, Sequence[str]]]]]] =
     ),
     "new": (
         "Prepare",
-        "Begin with something that runs: a ready network, a four-tier network, the examples, a study of your own.",
-        {"": {"network": ("network",), "four_tier": ("four-tier",), "examples": ("examples",), "study": ("study",)}},
+        "Begin with something that runs: a ready network, a four-tier network, the examples, lessons, your own study.",
+        {
+            "": {
+                "network": ("network",),
+                "four_tier": ("four-tier",),
+                "examples": ("examples",),
+                "lessons": ("lessons",),
+                "study": ("study",),
+            }
+        },
     ),
     "plan": (
         "Prepare",

@@ -31,6 +31,16 @@ def check_new(file: Path | None) -> None:
         check_writable(file.parent)
 
 
+def check_same(file: Path, content: bytes) -> None:
+    """Refuse a file that is there and has other content than what is to be written.
+
+    Raises:
+        TightlinkError: It has.
+    """
+    if file.exists() and (file.is_dir() or file.read_bytes() != content):
+        raise TightlinkError(f"{file}: is there already and differs; choose another folder")
+
+
 def check_page(file: Path) -> None:
     """Refuse a name that no browser opens as a page, which a report is.
 

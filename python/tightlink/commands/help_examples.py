@@ -49,6 +49,7 @@ EXAMPLES: Final = {
     "new network": "lte -o lte.toml",
     "new four-tier": "--scale 0.01 --set sources=high > busy.toml",
     "new examples": "examples",
+    "new lessons": "lessons",
     "new study": "my_study",
     "plan path": '--bandwidth "10 Mbit/s" --rtt "162 ms" --flows 1,4',
     "plan maxflow": "examples/slow-router.toml",

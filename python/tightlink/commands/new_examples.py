@@ -8,7 +8,7 @@ from tightlink.commands.options import Json
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_names, print_verbatim
 from tightlink.errors import TightlinkError
-from tightlink.files import write_bytes
+from tightlink.files import check_same, write_bytes
 
 #: What an example is that says nothing of itself in its first line.
 _KINDS: Final = {
@@ -38,8 +38,7 @@ def examples(folder: Path | None = None, *, json_: Json = False) -> None:
     if json_:
         raise TightlinkError("--json: it has no effect beside a folder, to which the examples are written")
     for name, content in found.items():
-        if (folder / name).exists() and (folder / name).read_bytes() != content:
-            raise TightlinkError(f"{folder / name}: is there already and differs; choose another folder")
+        check_same(folder / name, content)
     for name, content in found.items():
         write_bytes(folder / name, content)
     # Last: whoever reads only the first lines, as head does, ends this.

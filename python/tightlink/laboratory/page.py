@@ -72,10 +72,21 @@ def write(
         TightlinkError: The scenario cannot be simulated in a browser, or another file is there.
     """
     target = Path(path)
-    if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
-        raise TightlinkError(f"{target}: another file has this name, and is not overwritten; expected a new one, by -o")
+    check_new_laboratory(target)
     given = data(scenario, sliders=sliders, text=text, title=title)
     return write_text(target, _page(given, engine()))
+
+
+def check_new_laboratory(target: Path) -> None:
+    """Refuse to write a laboratory where something else is.
+
+    Raises:
+        TightlinkError: A folder, or a file that is no laboratory, has its name.
+    """
+    if target.is_dir():
+        raise TightlinkError(f"{target}: it is a folder; expected a file, such as {target / 'lab.html'}")
+    if target.exists() and _GENERATOR not in target.read_text("utf-8", "replace")[:2000]:
+        raise TightlinkError(f"{target}: another file has this name, and is not overwritten; expected a new one, by -o")
 
 
 def data(
