@@ -453,12 +453,14 @@ def test_charts_say_what_they_show(chromium: Page, tmp_path: Path) -> None:
         return str(chromium.run(f"document.querySelector('#chart-{chart} [role=img]').getAttribute('aria-label')"))
 
     # The first position changes what is drawn, not which lines there are.
-    for place, packets in ((1, "20 packets"), (0, "4 packets")):
-        move(chromium, {0: place}) if place == 0 else None
-        run = tl.simulate(scenario.set("traffic.ftp.tcp.window", packets))
+    for place, size in ((1, "20 packets"), (0, "4 packets")):
+        if place == 0:
+            move(chromium, {0: place})
+        run = tl.simulate(scenario.set("traffic.ftp.tcp.window", size))
         window = run.series.filter(pl.col("metric") == "cwnd_packets")["value"]
+        packets = window.to_numpy()
         low, high, mean, last = (
-            quantity("packets", each) for each in (window.min(), window.max(), window.mean(), window[-1])
+            quantity("packets", float(each)) for each in (packets.min(), packets.max(), packets.mean(), packets[-1])
         )
         assert f"over time: ftp {low} to {high}, {mean} on average, {last} at the end; ftp in flight" in heard("window")
         flow = run.flows.row(0, named=True)

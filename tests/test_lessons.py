@@ -72,6 +72,7 @@ def test_all_are_written_beside_their_sources_and_nothing_else_is_overwritten(
 
 
 def test_hidden_window() -> None:
+    assert "window" not in (FOLDER / "hidden-window.toml").read_text(encoding="utf-8")
     default, _, closed, far = values("hidden-window", "one_way_delay_mean_s", "ftp")
     assert default / closed == pytest.approx(5, rel=0.05)
     assert far > 0.1
@@ -110,6 +111,11 @@ def test_bbr_beside_cubic() -> None:
     assert shallow > 0.8
     assert deep < 0.4
     assert three != deep
+    base = tl.load(FOLDER / "bbr-beside-cubic.toml")
+    swept = [
+        tl.simulate(base.set("link.bottleneck.queue.limit", size)).flows["goodput_bps"] for size in ("2 BDP", "3 BDP")
+    ]
+    assert [bbr > cubic for bbr, cubic in swept] == [True, False]
 
 
 def test_phase_effects() -> None:
@@ -159,6 +165,14 @@ def test_packets_against_bits() -> None:
     assert lost[5] == 0
     busy = values(name, "utilization", "wan")
     assert busy[3] < busy[0]
+    assert runs(name)[2].nodes.filter(pl.col("load_true").is_not_null())["load_true"].item() == pytest.approx(
+        1, abs=1e-3
+    )
+    assert [run.nodes["dropped_input_ring"].sum() for run in runs(name)] == [
+        run.flows["packets_dropped"].sum() for run in runs(name)
+    ]
+    headers = [values(name, "goodput_bps", "stream")[place] / 6e6 for place in (0, 1, 2)]
+    assert headers == pytest.approx([1 - 28 / size for size in (1500, 500, 150)], rel=2e-3)
 
 
 def test_l4s() -> None:
@@ -175,3 +189,7 @@ def test_l4s() -> None:
     assert drops[1] > 0
     assert drops[2] == 0
     assert values("l4s", "packets_marked", "bottleneck")[2] > 0
+    coupled = runs("l4s")[2].scenario.set("observe.interval", "100 ms")
+    later = tl.simulate(coupled).series.filter((pl.col("metric") == "goodput_bps") & (pl.col("time_s") > 4))
+    shares = dict(later.group_by("entity").agg(pl.col("value").mean()).iter_rows())
+    assert shares["prague"] / (shares["prague"] + shares["cubic"]) == pytest.approx(0.5, abs=0.1)
