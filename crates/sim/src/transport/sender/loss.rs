@@ -56,6 +56,9 @@ impl Sender {
         if !env.ns2() && self.acked == self.highest {
             return;
         }
+        if env.linux() && self.acked < 0 {
+            return self.repeat_syn(env);
+        }
         match env.connection.tcp.recovery {
             Recovery::Rack if self.acked >= 0 => return self.rack_timer(env),
             Recovery::Tahoe | Recovery::Rack => {}
@@ -74,6 +77,23 @@ impl Sender {
             }
         }
         self.time_out(env);
+    }
+
+    /// Nothing answered Linux' SYN: the timer is not backed off at first (tcp_retransmit_timer), and what it may have taught of the
+    /// path is forgotten when the connection is established (tcp_init_metrics).
+    fn repeat_syn<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        /// By default: net.ipv4.tcp_syn_linear_timeouts.
+        const LINEAR_TIMEOUTS: u64 = 4;
+        self.totals.timeouts += 1;
+        self.account.timed_out(self.rtt.timeout_s(), env.now.time);
+        self.note_all_lost();
+        if self.totals.timeouts > LINEAR_TIMEOUTS {
+            self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
+        }
+        self.window.cwnd = 1.0;
+        self.arm_rto(env);
+        self.next = self.acked + 1;
+        self.send(env);
     }
 
     /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet or what the scenario says, and
@@ -216,6 +236,33 @@ mod tests {
             }
         });
         assert_eq!((ends.sender.window.ssthresh, ends.sender.totals.timeouts), (10.0, 2));
+    }
+
+    /// Linux since 6.5: SYNs leave after 0, 1, 2, 3, 4 and 5 s, and then after twice as long each time.
+    #[test]
+    fn linux_repeats_its_syn_each_second_at_first() {
+        let arrives_s = |lost| {
+            let mut ends = Ends::new(&tcp("cubic", Recovery::Rack), Profile::Linux, 4);
+            ends.talk(|place, _| if place < lost { Outcome::Lost } else { Outcome::Arrives });
+            ends.sent[0].at_s
+        };
+        assert_eq!([1, 2, 3, 4, 5, 6, 7].map(arrives_s), [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0]);
+    }
+
+    /// Linux's tcp_init_transfer: one lost SYN leaves the initial window, another one a packet. Neither leaves a threshold
+    /// (tcp_init_metrics), and the timestamps of the handshake have measured the round trip.
+    #[test]
+    fn a_lost_syn_teaches_linux_nothing() {
+        for (lost, window) in [(0, 10), (1, 10), (2, 1)] {
+            let spec = TcpSpec { initial_window_packets: 10.0, ..tcp("cubic", Recovery::Rack) };
+            let mut ends = Ends::new(&spec, Profile::Linux, 40);
+            ends.talk(|place, _| if place < lost { Outcome::Lost } else { Outcome::Arrives });
+            let data: Vec<_> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).collect();
+            let first = data.iter().take_while(|sent| sent.at_s < data[0].at_s + 0.05).count();
+            assert_eq!((first, ends.sender.totals.timeouts), (window, lost as u64));
+            assert_eq!(ends.sender.window.ssthresh, f64::MAX);
+            assert!(ends.sender.rtt.timeout_s() < 0.5);
+        }
     }
 
     /// RFC 5681 §3.1 by itself: one packet, and a threshold of half the window.

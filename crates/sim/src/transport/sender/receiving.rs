@@ -77,7 +77,8 @@ impl Sender {
     fn establish<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let tcp = &env.connection.tcp;
         let scalable = env.controls.is_scalable(self.control);
-        let marked = tcp.ecn != Ecn::Off && self.marks.open(env.told, self.rtt.is_backed_off(), scalable);
+        let lost = self.totals.timeouts;
+        let marked = tcp.ecn != Ecn::Off && self.marks.open(env.told, lost > 0, scalable);
         if scalable && !self.marks.capable {
             env.controls.goes_without_marks(self.control);
         }
@@ -92,14 +93,13 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.flight.measured(rtt_s);
         }
-        // RFC 5681 §3.1 and RFC 6298 §5.7: a lost SYN means one packet and a cautious timer.
-        if self.rtt.is_backed_off() {
-            self.window.cwnd = 1.0;
-            self.rtt.end_backoff(&tcp.rto);
+        // RFC 5681 §3.1: a lost SYN means one packet, or two do (Linux's tcp_init_transfer); and as little after a marked SYN
+        // (draft-ietf-tcpm-generalized-ecn §3.2.1.4).
+        let begins_anew = lost > u64::from(env.linux()) || marked;
+        self.window.cwnd = if begins_anew { 1.0 } else { tcp.initial_window_packets };
+        self.rtt.end_backoff(&tcp.rto);
+        if lost > 0 && !env.linux() {
             self.rtt.distrust_handshake(&tcp.rto);
-        } else {
-            // draft-ietf-tcpm-generalized-ecn §3.2.1.4: as little after a marked SYN.
-            self.window.cwnd = if marked { 1.0 } else { tcp.initial_window_packets };
         }
         self.rto.cancel();
         let now = env.now.time.seconds();
