@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
+from tightlink import console
 from tightlink.experiment.factors import value_at
 from tightlink.laboratory import page
 from tightlink.laboratory.changes import Document, changed
@@ -253,6 +254,26 @@ def test_wrong_options_are_one_sentence(
     assert sentence in error
     assert len(error.strip().split("\n")) == 1
     assert not (tmp_path / "one.html").exists()
+
+
+def test_positions_that_are_errors_are_told_when_the_page_is_written(
+    one_flow: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "engine", lambda: b"")
+    (tmp_path / "one.toml").write_text(one_flow)
+    words = ["lab", str(tmp_path / "one.toml"), "-o", str(tmp_path / "one.html")]
+    code, out, error = said(
+        *words, "--slider", "link.bottleneck.rate=1..5", "--slider", "traffic.ftp.tcp.congestion=reno,cubic,bbr4"
+    )
+    assert code == console.CAUTION
+    assert out == f"{tmp_path / 'one.html'}\n"
+    rate, control = (" ".join(line.split()) for line in error.split("tightlink: warning: ")[1:])
+    assert rate.startswith("5 of 6 positions of link.bottleneck.rate are errors, the first: link.bottleneck.rate = 1: ")
+    assert rate.endswith('did you mean "1 Mbit/s"?')
+    assert control.startswith(
+        '1 of 3 positions of traffic.ftp.tcp.congestion are errors: traffic.ftp.tcp.congestion = "bbr4"'
+    )
+    assert said(*words, "--slider", "link.bottleneck.rate=1 Mbit/s..5 Mbit/s")[0] == 0
 
 
 def test_users_are_refused(small_users: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.options import Output, Set, changes
-from tightlink.console import print_verbatim
+from tightlink.console import print_verbatim, warned
 from tightlink.laboratory import write
 from tightlink.scenario import load, toml
 
@@ -19,7 +19,7 @@ def lab(
     set_: Set = None,
     text: Path | None = None,
     title: str = "",
-) -> None:
+) -> int:
     """Write a laboratory: one HTML file with the engine in it, in which sliders simulate every packet again.
 
     Args:
@@ -32,5 +32,14 @@ def lab(
     """
     scenario = load(file, set=changes(set_))
     lesson = "" if text is None else toml.read(text)
-    target = write(output or Path(f"{file.stem}.html"), scenario, sliders=slider or (), text=lesson, title=title)
+    wrong: list[str] = []
+    target = write(
+        output or Path(f"{file.stem}.html"),
+        scenario,
+        sliders=slider or (),
+        text=lesson,
+        title=title,
+        warnings=wrong,
+    )
     print_verbatim(f"{target}\n")
+    return warned(wrong)

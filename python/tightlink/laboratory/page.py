@@ -57,6 +57,7 @@ def write(
     sliders: Sequence[str] = (),
     text: str = "",
     title: str = "",
+    warnings: list[str] | None = None,
 ) -> Path:
     """Write a laboratory: one HTML file that opens offline.
 
@@ -66,6 +67,7 @@ def write(
         sliders: ``key=v1,v2,…`` or ranges; without any, sensible ones are chosen.
         text: A lesson in Markdown, in which ``{set: key=value}`` is a button.
         title: What stands above it (default: the name of the scenario's file).
+        warnings: Takes a sentence for each slider with positions that are errors.
 
     Raises:
         ScenarioError: A slider, or a button of the text, does not fit the scenario.
@@ -74,7 +76,16 @@ def write(
     target = Path(path)
     check_new_laboratory(target)
     given = data(scenario, sliders=sliders, text=text, title=title)
+    if warnings is not None:
+        warnings += [_wrong(slider) for slider in given["sliders"] if slider["errors"]]
     return write_text(target, _page(given, engine()))
+
+
+def _wrong(slider: dict[str, Any]) -> str:
+    """What is wrong at the positions of a slider."""
+    errors = list(slider["errors"].values())
+    which = f"{len(errors)} of {len(slider['texts'])} positions of {slider['key']} are errors"
+    return f"{which}: {errors[0]}" if len(errors) == 1 else f"{which}, the first: {errors[0]}"
 
 
 def check_new_laboratory(target: Path) -> None:
