@@ -189,6 +189,8 @@ def test_a_button_with_the_kind_of_a_queue_moves_the_slider_of_queues(one_flow: 
     ("button", "sentence"),
     [
         ("{set:}", 'text: "": expected key=value'),
+        ("{set link.bottleneck.rate=1Mbps}", 'text: "{set link.bottleneck.rate=1Mbps}": expected a button as {set: '),
+        ("{ Set: link.bottleneck.rate=1Mbps}", 'text: "{ Set: link.bottleneck.rate=1Mbps}": expected a button'),
         ("{set: link.botleneck.rate=1Mbps}", 'text: link.botleneck.rate: there is no link "botleneck"'),
     ],
 )
@@ -274,6 +276,43 @@ def test_positions_that_are_errors_are_told_when_the_page_is_written(
         '1 of 3 positions of traffic.ftp.tcp.congestion are errors: traffic.ftp.tcp.congestion = "bbr4"'
     )
     assert said(*words, "--slider", "link.bottleneck.rate=1 Mbit/s..5 Mbit/s")[0] == 0
+
+
+def test_images_of_a_text_are_part_of_the_page(
+    one_flow: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "engine", lambda: b"")
+    (tmp_path / "one.toml").write_text(one_flow)
+    (tmp_path / "the net.svg").write_bytes(b"<svg/>")
+    lesson = tmp_path / "lesson.md"
+    words = [
+        "lab",
+        str(tmp_path / "one.toml"),
+        "-o",
+        str(tmp_path / "one.html"),
+        "--slider",
+        "seed=1,2",
+        "--text",
+        str(lesson),
+    ]
+    lesson.write_text("![two hosts](the%20net.svg) and ![a dot](data:image/gif;base64,R0lGODlhAQABAAAAACw=)")
+    assert said(*words)[0] == 0
+    images = [
+        '<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="two hosts">',
+        '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="a dot">',
+    ]
+    given = page.data(tl.loads(one_flow), sliders=["seed=1,2"], text=lesson.read_text(), folder=tmp_path)
+    assert all(image.replace(" />", ">") in given["text"].replace(" />", ">") for image in images)
+    assert "PHN2Zy8+" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    for address, expected in (
+        ("none.png", "an image that can be read: no such file or directory"),
+        ("https://example.org/a.png", "the page fetches nothing"),
+        ("lesson.md", "an image in a file"),
+    ):
+        lesson.write_text(f"![]({address})")
+        code, _, error = said(*words)
+        assert code == 2
+        assert expected in " ".join(error.split())
 
 
 def test_users_are_refused(small_users: str) -> None:

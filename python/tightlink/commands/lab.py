@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from tightlink.commands.options import Output, Set, changes
 from tightlink.console import print_verbatim, warned
 from tightlink.laboratory import write
-from tightlink.scenario import load, toml
+from tightlink.scenario import load
 
 
 def lab(
@@ -27,17 +27,17 @@ def lab(
         output: File to write (default: FILE.html in this folder).
         slider: key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without any, sensible
             ones.
-        text: Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
+        text: Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider, and its
+            images become part of the page.
         title: What stands above it (default: the name of the scenario).
     """
     scenario = load(file, set=changes(set_))
-    lesson = "" if text is None else toml.read(text)
     wrong: list[str] = []
     target = write(
         output or Path(f"{file.stem}.html"),
         scenario,
         sliders=slider or (),
-        text=lesson,
+        text=text or "",
         title=title,
         warnings=wrong,
     )

@@ -55,7 +55,7 @@ def write(
     scenario: Scenario,
     *,
     sliders: Sequence[str] = (),
-    text: str = "",
+    text: str | Path = "",
     title: str = "",
     warnings: list[str] | None = None,
 ) -> Path:
@@ -65,7 +65,8 @@ def write(
         path: The file to write. An older laboratory in its place is replaced, another file is not.
         scenario: What it begins with.
         sliders: ``key=v1,v2,…`` or ranges; without any, sensible ones are chosen.
-        text: A lesson in Markdown, in which ``{set: key=value}`` is a button.
+        text: A lesson in Markdown, or its file, in which ``{set: key=value}`` is a button; its images become part of
+            the page.
         title: What stands above it (default: the name of the scenario's file).
         warnings: Takes a sentence for each slider with positions that are errors.
 
@@ -75,7 +76,9 @@ def write(
     """
     target = Path(path)
     check_new_laboratory(target)
-    given = data(scenario, sliders=sliders, text=text, title=title)
+    folder = text.parent if isinstance(text, Path) else Path()
+    lesson = toml.read(text) if isinstance(text, Path) else text
+    given = data(scenario, sliders=sliders, text=lesson, title=title, folder=folder)
     if warnings is not None:
         warnings += [_wrong(slider) for slider in given["sliders"] if slider["errors"]]
     return write_text(target, _page(given, engine()))
@@ -101,10 +104,16 @@ def check_new_laboratory(target: Path) -> None:
 
 
 def data(
-    scenario: Scenario, *, sliders: Sequence[str | Slider] = (), text: str = "", title: str = "", coarse: bool = False
+    scenario: Scenario,
+    *,
+    sliders: Sequence[str | Slider] = (),
+    text: str = "",
+    title: str = "",
+    coarse: bool = False,
+    folder: Path = Path(),
 ) -> dict[str, Any]:
-    """What a laboratory shows and simulates, without its engine."""
-    return described(document_of(scenario, sliders, text, coarse=coarse), text=text, title=title)
+    """What a laboratory shows and simulates, without its engine; images of its text are in a folder."""
+    return described(document_of(scenario, sliders, text, coarse=coarse), text=text, title=title, folder=folder)
 
 
 def document_of(scenario: Scenario, sliders: Sequence[str | Slider], text: str, *, coarse: bool = False) -> Document:
@@ -124,7 +133,7 @@ def document_of(scenario: Scenario, sliders: Sequence[str | Slider], text: str, 
     return Document(resolved.scenario, made, resolved)
 
 
-def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
+def described(document: Document, *, text: str, title: str, folder: Path = Path()) -> dict[str, Any]:
     """A scenario with its sliders as the page reads it."""
     base, made = document.base, document.sliders
     own = base.written()
@@ -137,7 +146,7 @@ def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
         "totals": TOTALS,
         "timed": any(isinstance(traffic, Bulk) and traffic.bytes is not None for traffic in base.traffic.values()),
         "palette": palette.for_page(),
-        "text": rendered(text, lambda key, value: _place(made, key, value)) if text else "",
+        "text": rendered(text, lambda key, value: _place(made, key, value), folder) if text else "",
         "version": f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}",
     }
 

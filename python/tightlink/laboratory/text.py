@@ -7,29 +7,47 @@ Example:
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import mimetypes
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 from tightlink.errors import Argument, ScenarioError
 from tightlink.scenario import parse_option
+from tightlink.scenario.problems import why_unreadable
 
 _SET: Final = re.compile(r"\{set:((?:[^{}\n]|\{[^{}\n]*\})*)\}")
+#: What was meant for a button and would stay text.
+_NEARLY: Final = re.compile(r"\{(?!set:)\s*set\b[^{}\n]*=[^{}\n]*\}", re.IGNORECASE)
 
 
 def settings(text: str) -> list[list[tuple[str, object]]]:
     """What each button of a text sets: keys and values; several with ``&`` between them.
 
     Raises:
-        ScenarioError: It is not ``key=value``.
+        ScenarioError: It is not ``key=value``, or not written as a button is.
     """
+    if nearly := _NEARLY.search(text):
+        raise ScenarioError("a button as {set: key=value}", value=nearly[0], file=Argument("text"))
     return [_parsed(match[1]) for match in _SET.finditer(text)]
 
 
-def rendered(text: str, places: Callable[[str, object], tuple[int, int]]) -> str:
-    """The text as HTML; its own HTML stays text, and ``places`` has the slider of a key, the position of a value."""
+def rendered(text: str, places: Callable[[str, object], tuple[int, int]], folder: Path) -> str:
+    """The text as HTML, with the images that it shows in it, as the page is one file; its own HTML stays text.
+
+    Args:
+        text: A lesson in Markdown.
+        places: The slider of a key, and the position of a value.
+        folder: Where images are.
+
+    Raises:
+        ScenarioError: An image cannot be read, or is elsewhere.
+    """
     from markdown_it import MarkdownIt
 
     buttons: list[str] = []
@@ -41,8 +59,28 @@ def rendered(text: str, places: Callable[[str, object], tuple[int, int]]) -> str
         buttons.append(f'<button type="button" class="set" data-moves="{moved}">{label}</button>')
         return f"\ue000{len(buttons) - 1}\ue001"
 
-    page = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(_SET.sub(noted, text)))
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(_SET.sub(noted, text))
+    for token in (inner for each in tokens for inner in each.children or () if inner.type == "image"):
+        token.attrSet("src", _embedded(str(token.attrs["src"]), folder))
+    page = str(markdown.renderer.render(tokens, markdown.options, {}))
     return re.sub("\ue000(\\d+)\ue001", lambda match: buttons[int(match[1])], page)
+
+
+def _embedded(address: str, folder: Path) -> str:
+    """An image of a text as what a page can hold."""
+    if address.startswith("data:"):
+        return address
+    file = folder / unquote(address)
+    kind = mimetypes.guess_type(file.name)[0] or ""
+    if "://" in address or not kind.startswith("image/"):
+        expected = "an image in a file, such as figure.png or figure.svg, as the page fetches nothing"
+    else:
+        try:
+            return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+        except OSError as error:
+            expected = f"an image that can be read: {why_unreadable(error)}"
+    raise ScenarioError(expected, value=address, file=Argument("text"))
 
 
 def _last(key: str) -> str:

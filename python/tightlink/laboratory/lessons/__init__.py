@@ -94,7 +94,7 @@ def write_lessons(folder: Path) -> list[Path]:
             folder / f"{name}.html",
             load(_HERE / f"{name}.toml"),
             sliders=sliders,
-            text=sources[f"{name}.md"].decode(),
+            text=_HERE / f"{name}.md",
             title=title,
         )
         for name, (title, sliders) in LESSONS.items()
