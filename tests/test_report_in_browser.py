@@ -24,7 +24,7 @@ from tightlink.experiment import claims
 from tightlink.report import charts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = needs_browser
 
@@ -505,6 +505,41 @@ def test_the_names_of_a_narrow_chart_stand_above_it(chromium: Page, tmp_path: Pa
     for names in json.loads(html.unescape(found[1])):
         assert [name for name, _ in names] == ["download", "call"]
         assert all(below >= 0 for _, below in names), names
+
+
+def test_charts_have_names_for_those_who_hear_them(chromium: Page, over_time: Path) -> None:
+    _opened(chromium, over_time)
+    sections = chromium.run(
+        "[...document.querySelectorAll('svg.marks')].map((each) => each.closest('section').querySelector('h2').textContent)"
+    )
+    nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
+    names = [each["name"]["value"] for each in nodes if each["role"]["value"] == "graphics-document"]
+    assert len(names) == len(sections) > 3
+    assert all(said for _, _, said in (name.partition(": ") for name in names))
+    assert sorted(name.partition(": ")[0] for name in names) == sorted(sections)
+
+
+def test_the_menu_of_a_chart_can_be_read_in_the_dark(chromium: Page, over_time: Path) -> None:
+    _opened(chromium, over_time, dark=True)
+    chromium.run("(document.querySelector('.vega-embed details').open = true)")
+    word = "document.querySelector('.vega-actions a')"
+    ink = chromium.run(f"getComputedStyle({word}).color")
+    assert ink == chromium.run("getComputedStyle(document.body).color")
+    chromium.run(f"{word}.focus()")
+    ground = chromium.run(f"getComputedStyle({word}).backgroundColor")
+    assert ground == "rgb(29, 33, 38)"
+
+
+def test_long_commands_are_broken_on_a_narrow_screen(
+    chromium: Page, one_flow: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "a_folder_with_quite_a_long_name" / "and_another_one_that_is_in_it"
+    folder.mkdir(parents=True)
+    (folder / "scenario.toml").write_text(one_flow, encoding="utf-8")
+    assert said("run", str(folder / "scenario.toml"), "--report", str(tmp_path / "report.html"))[0] == 0
+    _opened(chromium, tmp_path / "report.html", window=(400, 900))
+    assert chromium.run("document.querySelectorAll('li > code').length") > 0
+    assert chromium.run("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 def test_charts_have_room_on_a_narrow_screen(chromium: Page, over_time: Path, tmp_path: Path) -> None:

@@ -81,6 +81,7 @@
     async function draw(box) {
       const spec = JSON.parse(box.querySelector("script").textContent);
       const { hover, panels } = spec.usermeta || {};
+      spec.description = called(box, spec);
       const used = [...named(spec, new Set())];
       spec.datasets = Object.fromEntries(used.map((name) => [name, rows(name)]));
       const place = document.createElement("div");
@@ -109,6 +110,14 @@
         place.innerHTML = '<p class="failed">This chart cannot be drawn.</p>';
         console.error(error);
       }
+    }
+
+    // What a chart is called for those who hear it: its section, its title, and what is said of it.
+    function called(box, spec) {
+      const figure = box.closest("figure");
+      const title = spec.title && (spec.title.text || spec.title);
+      const said = [figure.closest("section")?.querySelector("h2")?.textContent, title, figure.querySelector("figcaption")?.textContent];
+      return said.filter(Boolean).join(": ");
     }
 
     // Vega reserves the lines of a legend before it knows how wide a chart is that fills its box: names would be cut off above.
