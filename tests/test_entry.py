@@ -106,3 +106,13 @@ def test_the_package_is_what_it_was() -> None:
     assert set(tl.__all__) <= set(dir(tl))
     assert not [name for name in tl.__all__ if getattr(tl, name) is None]
     assert not hasattr(tl, "nothing_like_it")
+
+
+def test_who_has_no_home_is_told_nothing_of_caches(one_flow: str, tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(one_flow)
+    environment = {key: value for key, value in os.environ.items() if key not in ("MPLCONFIGDIR", "XDG_CONFIG_HOME")}
+    process = subprocess.run(
+        [sys.executable, "-m", "tightlink", "run", "one.toml", "--plot", "one.png"],
+        env=environment | {"HOME": "/proc/none"}, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert process.stderr == "tightlink: wrote one.png\n"

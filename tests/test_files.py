@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tightlink.files import remove_leftovers, write_bytes
+import pytest
+
+from tightlink.errors import TightlinkError
+from tightlink.files import check_new, remove_leftovers, write_bytes
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
@@ -29,3 +32,13 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == others | {"run.tmp"}
     remove_leftovers(tmp_path / "missing")
     assert write_bytes(tmp_path / "run.parquet", b"whole").read_bytes() == b"whole"
+
+
+def test_a_file_that_cannot_be_written_is_named_with_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(TightlinkError) as caught:
+        check_new(Path("out.html"))
+    assert str(caught.value) == f"out.html: cannot be written to: permission for {tmp_path} is denied"

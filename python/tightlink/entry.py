@@ -8,6 +8,7 @@ once.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -40,6 +41,8 @@ def main() -> int:
     # Where Jupyter is installed, altair's checks of a chart would load it, and for seconds compile grammars of what
     # no chart here has: international addresses. As if it were not installed, they do without.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    # Who has no home to write to would be told by matplotlib where its cache is, at every figure.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from tightlink.cli import main as run
 
     try:

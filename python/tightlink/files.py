@@ -28,7 +28,7 @@ def check_new(file: Path | None) -> None:
     if file is not None:
         if file.exists():
             raise TightlinkError(f"{file}: is there already, and nothing is overwritten; choose another file")
-        check_writable(file.parent)
+        check_writable(file.parent, of=file)
 
 
 def check_same(file: Path, content: bytes) -> None:
@@ -51,19 +51,25 @@ def check_page(file: Path) -> None:
         raise TightlinkError(f"{file}: expected a name that ends in .html: a report is a page, which a browser prints")
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path, *, of: Path | None = None) -> None:
     """Refuse a folder that can neither be made nor written to.
+
+    Args:
+        folder: It may be missing.
+        of: The file that is to be in it, which the error names.
 
     Raises:
         TightlinkError: It, or what would be above it, is a file or may not be written to.
     """
     if folder.exists() and not folder.is_dir():
         raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    named = of or folder
     above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not above.is_dir():
-        raise TightlinkError(f"{folder}: cannot be written to: {above} is a file")
+        raise TightlinkError(f"{named}: cannot be written to: {above} is a file")
     if not os.access(above, os.W_OK | os.X_OK):
-        raise TightlinkError(f"{folder}: cannot be written to: permission for {above} is denied")
+        # As an absolute path: this folder's own is a dot.
+        raise TightlinkError(f"{named}: cannot be written to: permission for {above.absolute()} is denied")
 
 
 def check_takes_files(folder: Path) -> None:
