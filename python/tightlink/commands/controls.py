@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from cyclopts import Parameter
 
 from tightlink import control
+from tightlink.shell import quoted
 
 Controls: TypeAlias = Annotated[
     list[Path] | None,
@@ -24,12 +24,12 @@ def typed(command: str, replay: Path | None = None, controls: list[Path] | None 
     """
     given = [] if replay is None else [("--replay", replay)]
     given += [("--controls", path) for path in controls or []]
-    return " ".join([command, *(f"{option} {shlex.quote(str(path))}" for option, path in given)])
+    return " ".join([command, *(f"{option} {quoted(str(path))}" for option, path in given)])
 
 
 def alone(folder: Path, run: str, controls: list[Path] | None) -> str:
     """How to see a run that failed by itself."""
-    return f"to see one alone: {typed('tightlink run', folder)} {typed(shlex.quote(run), controls=controls)}"
+    return f"to see one alone: {typed('tightlink run', folder)} {typed(quoted(run), controls=controls)}"
 
 
 def define(files: list[Path] | None) -> None:

@@ -17,6 +17,8 @@ from attrs import evolve
 from cyclopts.help.formatters.default import DefaultFormatter
 from cyclopts.help.inline_text import InlineText
 
+from tightlink import shell
+
 if TYPE_CHECKING:
     from cyclopts.help import HelpPanel
 
@@ -62,7 +64,7 @@ def example(words: str, width: int = _WIDTH) -> str:
     """The text below a help page that shows a command as it is typed, in lines that a shell joins."""
     lines = ["  tightlink"]
     for word in _WORD.findall(words):
-        if len(lines[-1]) + len(word) + len("  \\") > width:
+        if len(lines[-1]) + len(word) + len("  \\") > width and not shell.WINDOWS:
             lines[-1] += " \\"
             lines.append("   ")
         lines[-1] += f" {word}"

@@ -1,6 +1,5 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over emulated links."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,6 +20,7 @@ from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.system import need_linux
 from tightlink.run import MEASUREMENT, Run, is_there
 from tightlink.scenario import load
+from tightlink.shell import quoted
 
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
@@ -59,7 +59,7 @@ def scenario(
     need_linux()
     whole("--repeat", repeat)
     changed = changes(set_)
-    wanted, typed = load(file, set=changed), (f"tightlink run {shlex.quote(str(file))}", changed)
+    wanted, typed = load(file, set=changed), (f"tightlink run {quoted(str(file))}", changed)
     echo_s, late_s = seconds("--echo", None if echo == _OFF else echo), seconds("--late", late)
     folders = _folders(output, repeat)
     for folder in folders:

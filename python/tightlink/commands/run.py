@@ -1,6 +1,5 @@
 """The command ``tightlink run``: simulate a scenario."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -16,6 +15,7 @@ from tightlink.diagnosis import why
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, understood
 from tightlink.scenario.memory import check_patience, needed, patience
+from tightlink.shell import quoted
 from tightlink.simulate import check_threads, expected_threads, prepare, simulate, with_seed
 
 #: Tables of which the rows are few.
@@ -91,7 +91,7 @@ def run(
             say(f"wrote {output}")
     write_shown(result, report, plot)
 
-    found = why(result, command=(typed(f"tightlink run {shlex.quote(str(file))}", replay, controls), changed))
+    found = why(result, command=(typed(f"tightlink run {quoted(str(file))}", replay, controls), changed))
     if json_:
         print_json(described(result, _PRINTED, found))
     else:

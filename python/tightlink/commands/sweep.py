@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,6 +41,7 @@ from tightlink.plots import labels
 from tightlink.progress import duration
 from tightlink.report.changes import response_name
 from tightlink.report.sweep import Found, write_sweep
+from tightlink.shell import joined
 
 #: Traffic groups up to which each has a column.
 _MOST_GROUPS: Final = 3
@@ -117,7 +117,7 @@ def _command(file: Path, **options: object) -> str:
     for name, value in options.items():
         for each in value if isinstance(value, list) else [] if value is None else [value]:
             words += [f"--{name.replace('_', '-')}", str(each)]
-    return shlex.join(words)
+    return joined(words)
 
 
 def _run(

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
 from tightlink.diagnosis.words import listed, named
+from tightlink.shell import broken
 
 Certainty = Literal["certain", "likely", "cannot be told"]
 
@@ -256,5 +257,4 @@ def _broken(command: str) -> list[str]:
     if len(_INDENT + command) <= _WIDTH or not command.startswith("tightlink "):
         return [_INDENT + command]
     first, *options = command.split(" --")
-    lines = [f"{_INDENT}{first}", *(f"{_INDENT * 2}--{option}" for option in options)]
-    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+    return broken([first, *(f"--{option}" for option in options)], _INDENT)

@@ -14,13 +14,13 @@ Example:
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.diagnosis.answers import Suggestion
 from tightlink.errors import ScenarioError
 from tightlink.scenario.overrides import values_at
+from tightlink.shell import quoted
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -129,16 +129,16 @@ class Changed:
     def _measure(self, changes: Mapping[str, object]) -> str:
         """What measures the scenario once more, as it was measured."""
         made = [
-            f"{name} {shlex.quote(given)}"
+            f"{name} {quoted(given)}"
             for name, table, key, usual in _MEASURED_BY
             if (given := self._run.manifest.get(table, {}).get(key, usual)) != usual
         ]
         if len(self._scenario.resolve()["links"]) > _ONE_WIRE:
-            made += [f"--link {shlex.quote(link)}" for link in self._run.manifest.get("link", {}).get("names", ())]
+            made += [f"--link {quoted(link)}" for link in self._run.manifest.get("link", {}).get("names", ())]
         return " ".join(["tightlink measure", self._file(), *self._known(changes), *made])
 
     def _file(self) -> str:
-        return shlex.quote(self._scenario.file or "")
+        return quoted(self._scenario.file or "")
 
     def _known(self, changes: Mapping[str, object]) -> list[str]:
         """What was changed of the scenario's file already, and is not changed once more."""
@@ -162,7 +162,7 @@ def option(key: str, value: object, *, by: str = "--set") -> str:
         if "[" in key:
             return f'{by} "{key}={text}"'
         return f"{by} {key}=" + (f'"{text}"' if re.search(r"[^\w.+-]", text) else text)
-    return f"{by} {shlex.quote(f'{key}={text}')}"
+    return f"{by} {quoted(f'{key}={text}')}"
 
 
 def _toml(value: object) -> str:

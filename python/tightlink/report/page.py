@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ from tightlink.plots import paper
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.report.library import library
+from tightlink.shell import joined
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 _GENERATOR: Final = "Tightlink"
@@ -295,5 +295,5 @@ def _command() -> str:
     """The command line of this process, where it is the tightlink command or a script."""
     program = Path(sys.argv[0])
     if program.stem == "tightlink" or program.parts[-2:-1] == ("tightlink",):
-        return shlex.join(["tightlink", *sys.argv[1:]])
-    return shlex.join(["python", program.name, *sys.argv[1:]]) if program.suffix == ".py" else ""
+        return joined(["tightlink", *sys.argv[1:]])
+    return joined(["python", program.name, *sys.argv[1:]]) if program.suffix == ".py" else ""

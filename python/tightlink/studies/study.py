@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from tightlink.experiment.metrics import metrics
 from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.run import Run
 from tightlink.scenario import Scenario
+from tightlink.shell import quoted
 from tightlink.studies import names
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import Names
@@ -219,7 +219,7 @@ def typed(options: Mapping[str, str]) -> str:
     >>> typed({"duration": "25 min", "routers": "1/3"})
     " --duration '25 min' --routers 1/3"
     """
-    return "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items())
+    return "".join(f" --{name} {quoted(value)}" for name, value in options.items())
 
 
 def _values(observed: Any) -> Mapping[str, Any]:

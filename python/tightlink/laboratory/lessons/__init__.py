@@ -5,13 +5,13 @@ What the buttons of a text set has a slider, and so has what stands here.
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Final
 
 from tightlink.files import check_same, write_bytes
 from tightlink.laboratory.page import check_new_laboratory, write
 from tightlink.scenario import load
+from tightlink.shell import broken, quoted
 
 __all__ = ["LESSONS", "command", "write_lessons"]
 
@@ -69,8 +69,8 @@ LESSONS: Final[dict[str, tuple[str, list[str]]]] = {
 def command(name: str) -> str:
     """The command that writes the laboratory of a lesson, beside its scenario and its text."""
     title, sliders = LESSONS[name]
-    options = [f"--title {shlex.quote(title)}", *(f"--slider {shlex.quote(slider)}" for slider in sliders)]
-    return " \\\n  ".join([f"tightlink lab {name}.toml --text {name}.md", *options])
+    options = [f"--title {quoted(title)}", *(f"--slider {quoted(slider)}" for slider in sliders)]
+    return "\n".join(broken([f"tightlink lab {name}.toml --text {name}.md", *options], ""))
 
 
 def write_lessons(folder: Path) -> list[Path]:
