@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,9 @@ import tightlink as tl
 from tightlink import shell
 from tightlink.commands.help_pages import example
 from tightlink.diagnosis import why
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WORDS = ["plain", r"examples\one-flow.toml", "my net.toml", 'link.b.queue="5 packets"', "{ kind = 'codel' }", "a&b"]
 
@@ -34,3 +38,47 @@ def test_windows_gets_suggestions_in_one_line(one_flow: str, tmp_path: Path, mon
     assert "\\\n" not in text
     assert f'  tightlink run "{file}" --set traffic.ftp.tcp.window="200 packets"' in text
     assert "\\" not in example("a-long-word another-long-word", width=20)
+
+
+@pytest.fixture
+def folder(one_flow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This folder, with files that beginners have."""
+    monkeypatch.chdir(tmp_path)
+    Path("my net.toml").write_text(one_flow, encoding="utf-8")
+    Path("latin.toml").write_bytes("# Réseau".encode("latin-1"))
+    Path("bytes.toml").write_bytes(b"a\xff\x00")
+    Path("of-a-run").mkdir()
+    Path("of-a-run", "scenario.toml").write_text(one_flow, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "my", "net.toml"], "a name with spaces stands in quotes: 'my net.toml'"),
+        (
+            ["run", "my net.toml", "--set", "link.b.queue=5", "packets"],
+            'a value with spaces stands in quotes: link.b.queue="5 packets"',
+        ),
+        (
+            ["run", "my net.toml", "--set", "link.b.delay", "=", "5", "ms"],
+            "there are no spaces around the = of a key: link.b.delay=…",
+        ),
+        (["my net.toml"], "did you mean \"tightlink run 'my net.toml'\"?"),
+        (["run", "latin.toml"], "latin.toml: not UTF-8 text (byte 3): save it as UTF-8"),
+        (["run", "bytes.toml"], "bytes.toml: not UTF-8 text (byte 1)\n"),
+        (["run", "of-a-run"], f"the scenario of this run is {Path('of-a-run', 'scenario.toml')}"),
+    ],
+)
+def test_what_a_beginner_types(
+    words: list[str], sentence: str, said: Callable[..., tuple[int, str, str]], folder: Path
+) -> None:
+    assert folder == Path.cwd()
+    code, _, error = said(*words)
+    assert code == 2
+    assert sentence in error
+
+
+def test_one_packet_is_one(one_flow: str) -> None:
+    run = tl.simulate(tl.loads(one_flow).set("link.bottleneck.delay", "20 us"))
+    assert "a window of one BDP (1 packet)." in " ".join(str(run.why()).split())

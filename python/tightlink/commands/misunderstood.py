@@ -16,6 +16,7 @@ from cyclopts import (
 )
 
 from tightlink.errors import ScenarioError, closest, in_quotes, one_of
+from tightlink.shell import quoted
 
 _KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number", Path: "the name of a file or folder"}
 #: How like an option a word must be: all of them begin with the same two letters.
@@ -93,7 +94,20 @@ def _left_over(error: CycloptsError, word: str, command: str) -> str:
     first = [*(error.root_input_tokens or [])[len(error.command_chain or ()) :], "-"][0]
     if commands and not first.startswith("-") and not Path(first).suffix and not Path(first).exists():
         return _no_command(error, first, command)
-    return f'"{word}": one word too many; {command} --help tells what is expected'
+    ending = _split(list(error.root_input_tokens or ()), word) or f"{command} --help tells what is expected"
+    return f'"{word}": one word too many; {ending}'
+
+
+def _split(words: list[str], word: str) -> str | None:
+    """What was meant to be one word where the shell took it for several."""
+    spans = (" ".join(words[first:last]) for last in range(2, len(words) + 1) for first in range(last - 1))
+    if (file := next((span for span in spans if Path(span).is_file()), None)) is not None:
+        return f"a name with spaces stands in quotes: {quoted(file)}"
+    before = words[words.index(word) - 1] if word in words[1:] else ""
+    key, equals, value = before.partition("=")
+    if equals and value:
+        return f'a value with spaces stands in quotes: {key}="{value} {word}"'
+    return f"there are no spaces around the = of a key: {before}=…" if word.startswith("=") else None
 
 
 def _command(word: str, known: Sequence[str], *, top: bool) -> str | None:
@@ -102,6 +116,6 @@ def _command(word: str, known: Sequence[str], *, top: bool) -> str | None:
         reader = _READERS.get(PurePath(word).suffix)
         synonym = next((name for name, others in _COMMANDS.items() if word.casefold() in others.split()), None)
         if reader or synonym:
-            return f"{reader} {word}" if reader else synonym
+            return f"{reader} {quoted(word)}" if reader else synonym
     below = (name for name in known if word.casefold() in _BELOW.get(name, "").split())
     return next(below, None) or closest(word, known)

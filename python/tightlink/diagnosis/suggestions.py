@@ -164,9 +164,9 @@ def _open_window(path: Path, cause: Cause, others: Others) -> Tried | None:
         return _as_path(path)
     if bounds.still_opens(path):
         packets = _OPEN_TIMES * path.most_packets
-        text = f"a window of twice what the path holds ({packets} packets), which is open from the start"
+        text = f"a window of twice what the path holds ({units.format_packets(packets)}), which is open from the start"
         is_main = (cause.share or 1.0) >= _MOST and not path.opens(packets)
-        return (text, {_key(path, "tcp.window"): f"{packets} packets"}) if is_main else None
+        return (text, {_key(path, "tcp.window"): units.format_packets(packets)}) if is_main else None
     if path.acks_among_data and path.acks_wait_s > queueing.LITTLE * path.base_rtt_s:
         return _give_turns(path.acks_wait_at, others)
     packets = math.ceil(path.most_packets * (1 + path.acks_wait_s / path.unfilled_rtt_s))
@@ -177,7 +177,7 @@ def _open_window(path: Path, cause: Cause, others: Others) -> Tried | None:
 
 
 def _as_path(path: Path) -> Tried:
-    packets = f"{path.most_packets} packets"
+    packets = units.format_packets(path.most_packets)
     at = " at its highest rates" if path.most_packets > path.full_packets else ""
     return f"a window of what the path holds{at} ({packets})", {_key(path, "tcp.window"): packets}
 

@@ -61,9 +61,18 @@ def read(path: str | Path) -> str:
     except UnicodeDecodeError as error:
         raise ScenarioError(_no_text(file, error), file=str(path), statement=True) from None
     except OSError as error:
-        raise ScenarioError(f"cannot be read: {why_unreadable(error)}", file=str(path), statement=True) from None
+        why = f"cannot be read: {why_unreadable(error)}"
+        if (file / _STORED).is_file():
+            why += f"; the scenario of this run is {file / _STORED}"
+        raise ScenarioError(why, file=str(path), statement=True) from None
     except ValueError as error:
         raise ScenarioError(why_unreadable(error), file=repr(str(path)), statement=True) from None
+
+
+#: What helps against other encodings.
+_SAVE: Final = "save it as UTF-8"
+#: The scenario of a run that was written to a folder.
+_STORED: Final = "scenario.toml"
 
 
 def _no_text(file: Path, error: UnicodeDecodeError) -> str:
@@ -71,10 +80,11 @@ def _no_text(file: Path, error: UnicodeDecodeError) -> str:
     with file.open("rb") as opened:
         begin = opened.read(4)
     if begin[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        return "text in UTF-16: save it as UTF-8"
+        return f"text in UTF-16: {_SAVE}"
     if begin[:2] == b"\x1f\x8b" or begin in _CAPTURES:
         return "no scenario, which is text; tightlink capture reads captures"
-    return f"not UTF-8 text (byte {error.start})"
+    no_text = f"not UTF-8 text (byte {error.start})"
+    return no_text if b"\0" in error.object else f"{no_text}: {_SAVE}"
 
 
 def parse(text: str) -> dict[str, Any]:
