@@ -341,6 +341,8 @@ def test_nothing_else_is_overwritten(one_flow: str, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(page, "engine", lambda: b"")
     with pytest.raises(tl.TightlinkError, match=r"it is a folder; expected a file, such as .*lab\.html"):
         page.write(tmp_path, tl.loads(one_flow))
+    with pytest.raises(tl.TightlinkError, match=r"lab: expected a name that ends in \.html"):
+        page.write(tmp_path / "lab", tl.loads(one_flow))
     (tmp_path / "a.html").write_text("<p>mine")
     with pytest.raises(tl.TightlinkError, match="is not overwritten"):
         page.write(tmp_path / "a.html", tl.loads(one_flow))

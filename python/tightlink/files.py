@@ -42,13 +42,13 @@ def check_same(file: Path, content: bytes) -> None:
 
 
 def check_page(file: Path) -> None:
-    """Refuse a name that no browser opens as a page, which a report is.
+    """Refuse a name that no browser opens as a page, which a report and a laboratory are.
 
     Raises:
         TightlinkError: It does not end in .html.
     """
     if file.suffix.lower() not in {".html", ".htm"}:
-        raise TightlinkError(f"{file}: expected a name that ends in .html: a report is a page, which a browser prints")
+        raise TightlinkError(f"{file}: expected a name that ends in .html, as it is a page, which a browser opens")
 
 
 def check_writable(folder: Path, *, of: Path | None = None) -> None:

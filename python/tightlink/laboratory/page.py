@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import tightlink
 from tightlink.errors import Argument, ScenarioError, TightlinkError
-from tightlink.files import write_text
+from tightlink.files import check_page, write_text
 from tightlink.laboratory.changes import Document
 from tightlink.laboratory.chosen import bottleneck, chosen, prepared
 from tightlink.laboratory.engine import engine
@@ -92,13 +92,14 @@ def _wrong(slider: dict[str, Any]) -> str:
 
 
 def check_new_laboratory(target: Path) -> None:
-    """Refuse to write a laboratory where something else is.
+    """Refuse to write a laboratory where something else is, or where no browser would open it.
 
     Raises:
-        TightlinkError: A folder, or a file that is no laboratory, has its name.
+        TightlinkError: A folder, or a file that is no laboratory, has its name; or that does not end in .html.
     """
     if target.is_dir():
         raise TightlinkError(f"{target}: it is a folder; expected a file, such as {target / 'lab.html'}")
+    check_page(target)
     if target.exists() and _GENERATOR not in target.read_text("utf-8", "replace")[:2000]:
         raise TightlinkError(f"{target}: another file has this name, and is not overwritten; expected a new one, by -o")
 
