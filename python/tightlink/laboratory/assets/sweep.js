@@ -1,4 +1,4 @@
-// One slider over all of its positions, in a worker of its own: a curve of each flow, or of all.
+// One slider over all of its positions, in its own worker: a curve of each flow, or of all.
 import { element, quantity } from "./format.js";
 import { result, Stopped } from "./engine.js";
 import { METRICS } from "./totals.js";
