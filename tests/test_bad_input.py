@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import tightlink as tl
+from tightlink import cli
 
 BASE = """\
 duration = "10 s"
@@ -439,6 +441,68 @@ def test_files(tmp_path: Path) -> None:
     # As editors for Windows write it.
     (tmp_path / "marked.toml").write_bytes('duration = "1 s"'.encode("utf-8-sig"))
     assert tl.load(tmp_path / "marked.toml").duration == "1 s"
+
+
+def test_a_device_without_an_end_is_no_scenario() -> None:
+    if not Path("/dev/zero").is_char_device():
+        pytest.skip("there is no such device")
+    with pytest.raises(tl.ScenarioError, match=r"^/dev/zero: the file is too large for a scenario$"):
+        tl.load("/dev/zero")
+
+
+def test_names_that_are_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files may be called so, but for those that polars and DuckDB must open."""
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"n\xff")
+    try:
+        Path(f"{name}.toml").write_text(BASE, encoding="utf-8")
+    except OSError:
+        pytest.skip("file systems of this machine have names in Unicode only")
+    for words in (
+        ["run", f"{name}.toml", "--report", f"{name}.html", "--pcap", f"{name}.pcap"],
+        ["sweep", f"{name}.toml", "--vary", "traffic.t.flows=1,2", "-o", "sweep"],
+        ["sweep", f"{name}.toml", "--vary", "traffic.t.flows=1,2", "-o", "sweep"],
+        ["capture", f"{name}.pcap", "-o", "capture", "--report", "capture.html"],
+    ):
+        assert cli.main(words) == 0, words
+    assert "2 of 2 runs were there already" in capsys.readouterr().err
+    assert r"n\udcff.toml" in Path(f"{name}.html").read_text("utf-8")
+    assert tl.open_run("capture").manifest["file"].endswith(f"{name}.pcap")
+    Path("capture").rename(name)
+    for words in (
+        ["run", f"{name}.toml", "-o", f"{name}/run"],
+        ["sweep", f"{name}.toml", "--vary", "traffic.t.flows=1,2", "-o", f"{name}-sweep"],
+        ["plot", name],
+        ["query", name, "from flows"],
+    ):
+        assert cli.main(words) == 2, words
+        assert "expected a path in UTF-8, as tables are read from no other" in capsys.readouterr().err
+
+
+def test_names_that_are_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.toml").write_text(BASE, encoding="utf-8")
+    for option in ("--output", "--report", "--pcap"):
+        long = tmp_path / f"{'x' * 300}.{ {'--report': 'html', '--pcap': 'pcap'}.get(option, '') }"
+        assert cli.main(["run", str(tmp_path / "s.toml"), option, str(long)]) == 2
+        assert capsys.readouterr().err.rstrip().endswith("name too long")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--show-config", "-o", "out"], "--output: it has no effect beside --show-config, which simulates nothing"),
+        (["--show-config", "--json"], "--json: it has no effect beside --show-config"),
+        (["--trace"], "--trace: it has no effect without --output"),
+    ],
+)
+def test_options_without_effect_are_told(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.toml").write_text(BASE, encoding="utf-8")
+    assert cli.main(["run", str(tmp_path / "s.toml"), *options]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_unreachable_destinations_are_found_by_the_engine() -> None:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from tightlink.errors import TightlinkError
-from tightlink.files import whole, write_text
+from tightlink.files import check_decoded, whole, write_text
 from tightlink.lazy import _core, pl
 
 #: Reads the bytes from one place to another.
@@ -121,6 +121,7 @@ def check(path: Path, tables: Collection[str] = (), *, needed: bool = False) -> 
     Raises:
         DamagedError: They differ, or this is no Parquet file.
     """
+    check_decoded(path)
     with _opening(path), path.open("rb") as file:
         read = _reader(file)
         try:

@@ -72,6 +72,18 @@ def check_writable(folder: Path, *, of: Path | None = None) -> None:
         raise TightlinkError(f"{named}: cannot be written to: permission for {above.absolute()} is denied")
 
 
+def check_decoded(place: Path) -> None:
+    """Refuse a place for tables with a name that is no text: polars and DuckDB open none.
+
+    Raises:
+        TightlinkError: It, or a folder above it, has bytes in its name that are not UTF-8.
+    """
+    try:
+        os.fspath(place.absolute()).encode()
+    except UnicodeEncodeError:
+        raise TightlinkError(f"{place}: expected a path in UTF-8, as tables are read from no other") from None
+
+
 def check_takes_files(folder: Path) -> None:
     """Refuse a folder in which nothing can be made, by making something: permissions do not tell it everywhere.
 
@@ -101,6 +113,7 @@ def check_empty(
     Raises:
         TightlinkError: It cannot, or does.
     """
+    check_decoded(folder)
     check_writable(folder)
     if not folder.exists() or (marker and (folder / marker).exists()):
         return
@@ -120,7 +133,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
         ...     write_text(Path(folder) / "new" / "a.txt", "hello").read_text()
         'hello'
     """
-    return write_bytes(path, text.encode())
+    # Names of files may have bytes that are not UTF-8: JSON and people read them as escapes.
+    return write_bytes(path, text.encode(errors="backslashreplace"))
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:

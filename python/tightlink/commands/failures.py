@@ -23,6 +23,7 @@ ISSUES: Final = "https://github.com/tightlink/tightlink/issues"
 
 #: Errors of files that another name or another command line would mend.
 _INPUT: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
+_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -47,7 +48,7 @@ def explained(error: BaseException) -> tuple[str, int]:
         case MemoryError():
             return "out of memory: fewer sources, flows or runs at a time need less", FAILED
         case OSError():
-            return _file_error(error), WRONG if isinstance(error, _INPUT) else FAILED
+            return _file_error(error), WRONG if isinstance(error, _INPUT) or error.errno in _NAMES else FAILED
     return _bug(error), FAILED
 
 

@@ -14,6 +14,7 @@ from tightlink.diagnosis.words import listed
 from tightlink.errors import TightlinkError, show
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import RUNS, holds_experiment
+from tightlink.files import check_decoded
 from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
 
@@ -38,6 +39,7 @@ def query(
     """
     import duckdb
 
+    check_decoded(folder)
     words = set(re.findall(r"\w+", statement.lower()))
     run = open_run(folder) if holds_run(folder) else None
     connection = _of_runs(folder, words) if run is None else _of_run(folder, run, words)

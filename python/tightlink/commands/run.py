@@ -12,6 +12,7 @@ from tightlink.commands.run_output import check_shown, described, print_summary,
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
+from tightlink.errors import TightlinkError
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, understood
 from tightlink.scenario.memory import check_patience, needed, patience
@@ -53,7 +54,7 @@ def run(
         json_: Print manifest, flows and links as JSON; of users their transfers.
         show_config: Print the scenario as understood, with every default, the memory that users will need and the
             threads that a run uses; and stop.
-        trace: Record what happens to every packet.
+        trace: Record what happens to every packet; needs --output.
         tr: File to write the packets to in ns-2's trace format.
         pcap: File to write the packets to as a capture, for Wireshark and others: .pcapng or .pcap.
         pcap_at: Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is
@@ -64,6 +65,12 @@ def run(
         replay: Folder of a sweep or a study of which to simulate one run again, even one that failed.
         yes: Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """
+    made = {"--json": json_, "--output": output, "--report": report, "--plot": plot, "--trace": trace, "--tr": tr,
+            "--pcap": pcap}  # fmt: skip
+    if without_effect := next((option for option, value in made.items() if show_config and value), None):
+        raise TightlinkError(f"{without_effect}: it has no effect beside --show-config, which simulates nothing")
+    if trace and output is None:
+        raise TightlinkError("--trace: it has no effect without --output, to which the table of packets is written")
     define(controls)
     changed = changes(set_)
     scenario = load(file, set=changed) if replay is None else _replayed(replay, str(file)).set_all(changed)

@@ -54,10 +54,13 @@ def read(path: str | Path) -> str:
     """
     file = Path(path)
     try:
-        if file.stat().st_size > _LARGEST_FILE:
+        # Not by its size: a device has none, and no end.
+        with file.open("rb") as opened:
+            content = opened.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
             raise ScenarioError("the file is too large for a scenario", file=str(path), statement=True)
-        # Some editors put a byte order mark before the text.
-        return file.read_text(encoding="utf-8-sig")
+        # Some editors put a byte order mark before the text, or end lines in other ways.
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise ScenarioError(_no_text(file, error), file=str(path), statement=True) from None
     except OSError as error:
