@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -289,12 +287,6 @@ def test_charts_of_a_page_stand_apart(tmp_path: Path) -> None:
     places = [part.attrib["transform"].removeprefix("translate(") for part in rows.root if part.tag.endswith("}g")]
     assert [place.split(",")[0] == "0" for place in places] == [True, True, False]
     assert places[1].split(",")[1] == places[2].split(",")[1]
-
-
-def test_importing_is_light() -> None:
-    program = "import sys, tightlink.plots; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"matplotlib", "polars", "numpy"} & set(done.stdout.split())
 
 
 def test_every_congestion_control_has_its_own_colour() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -129,27 +127,6 @@ def test_a_run_of_a_newer_version(tasks: list[Task], tmp_path: Path) -> None:
     write_table(file, pl.read_parquet(file).with_columns(format=pl.lit("3")))
     with pytest.raises(tl.TightlinkError, match="written by a newer version of Tightlink"):
         run_in(store, tasks[0].scenario)
-
-
-def test_a_full_disk(tasks: list[Task], tmp_path: Path) -> None:
-    """No space is left for the second run: one clear error, and the first is kept."""
-    store = Store(tmp_path)
-    run_in(store, tasks[0].scenario)
-    program = (
-        "import resource, signal, sys, tightlink as tl\n"
-        "from tightlink.experiment.execute import Task, execute\n"
-        "from tightlink.experiment.store import Store\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "execute([Task('it', tl.loads(sys.argv[2]))], Store(sys.argv[1]))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path), tasks[1].scenario.to_toml()],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert f"File too large: '{tmp_path}" in done.stderr
-    assert [file.name for file in tmp_path.iterdir()] == [file.name for file in store.files()]
-    assert store.count() == 1
 
 
 def test_the_table_of_results(tasks: list[Task], tmp_path: Path) -> None:
