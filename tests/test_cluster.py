@@ -84,7 +84,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: str) -> None:
     """Its runs go to the other one, and everything is the same, byte by byte, as without a cluster."""
-    base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
+    base = tl.loads(one_flow + NOISY).set("duration", "200 s")
     plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=20)
     with _worker(scheduler), _worker(scheduler) as second:
 
@@ -102,7 +102,7 @@ def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: s
 
 def test_networks_of_users(tmp_path: Path, unharmed: str) -> None:
     """Runs of a study in the four-tier network, spread over two workers, are those of this process."""
-    tasks = experiment("1b").tasks(Size(Fraction(1, 10), "30 s", routers=Fraction(1, 6)))[:2]
+    tasks = experiment("1b").tasks(Size(Fraction(1, 50), "10 s", routers=Fraction(1, 6)))[:2]
     spread = execute(tasks, Store(tmp_path / "cluster"), cluster=unharmed)
     execute(tasks, Store(tmp_path / "alone"))
     assert list(spread) == [task.name for task in tasks]
@@ -142,7 +142,7 @@ def test_no_scheduler(
 
 def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What is finished is kept, and the same command continues from there."""
-    base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
+    base = tl.loads(one_flow + NOISY).set("duration", "200 s")
     # More than go to the worker at a time.
     plan = Plan.of(base, replications=100, vary={"link.bottleneck.queue": ["5 packets"]})
     address = f"tcp://127.0.0.1:{_free_port()}"

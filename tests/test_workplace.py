@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -132,22 +134,18 @@ def test_what_comes_back_of_a_folder_has_its_marker(file: Path, tmp_path: Path) 
     assert tl.study(study, out).exit_code == 0
 
 
-_LIMITED = """
-import resource, signal, sys
-from tightlink import cli
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-sys.exit(cli.main(sys.argv[2:]))
-"""
+@contextlib.contextmanager
+def _files_of_at_most(limit: int) -> Iterator[None]:
+    """What this process writes beyond fails, as on a full disk; Python ignores the signal that says so, too."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def _limited(limit: int, command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", _LIMITED, str(limit), *command], capture_output=True, text=True, check=False
-    )
-
-
-def test_a_full_disk(file: Path, tmp_path: Path) -> None:
+def test_a_full_disk(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Wherever a sweep meets it: one sentence, nothing half written, and a later call continues."""
     whole = tmp_path / "whole"
     assert cli.main(_command(file, whole)) == 0
@@ -162,10 +160,13 @@ def test_a_full_disk(file: Path, tmp_path: Path) -> None:
         (run // 2, "out/runs/"),
         (run, "out/tables/series.parquet"),
     ):
-        done = _limited(limit, _command(file, out))
-        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-        assert name in done.stderr
-        assert "file too large" in done.stderr
+        capsys.readouterr()
+        with _files_of_at_most(limit):
+            code = cli.main(_command(file, out))
+        said = capsys.readouterr().err
+        assert (code, len(said.splitlines())) == (1, 1)
+        assert name in said
+        assert "file too large" in said
         # What is there is whole, and no part of what was not written.
         assert {each: content for each, content in _contents(out).items() if each != "sweep.json"}.items() <= {
             **expected
@@ -174,9 +175,10 @@ def test_a_full_disk(file: Path, tmp_path: Path) -> None:
     assert _contents(out) == expected
 
 
-def test_a_full_disk_under_a_single_run(file: Path, tmp_path: Path) -> None:
+def test_a_full_disk_under_a_single_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for limit, name in ((100, "flows.parquet"), (20_000, "series.parquet")):
-        done = _limited(limit, ["run", str(file), "-o", str(tmp_path / "run")])
-        assert done.stderr == f"tightlink: {tmp_path / 'run' / name}: file too large\n"
-        assert (done.returncode, [path.name for path in tmp_path.iterdir()]) == (1, [file.name])
+        with _files_of_at_most(limit):
+            code = cli.main(["run", str(file), "-o", str(tmp_path / "run")])
+        assert capsys.readouterr().err == f"tightlink: {tmp_path / 'run' / name}: file too large\n"
+        assert (code, [path.name for path in tmp_path.iterdir()]) == (1, [file.name])
     assert cli.main(["run", str(file), "-o", str(tmp_path / "run")]) == 0
