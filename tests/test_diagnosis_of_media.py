@@ -87,13 +87,18 @@ def test_a_link_is_not_saturated_for_longer_than_it_is_busy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cause", "says"),
+    ("text", "cause", "says", "costs"),
     [
-        (BEYOND, "saturated_link", "link up is saturated (100 % busy): "),
-        (FALLS, "application", "Link up carries less than the 4.0"),
+        (
+            BEYOND,
+            "saturated_link",
+            "link up is saturated (100 % busy): ",
+            "; camera has 5 % of its frames complete in place of 64 %",
+        ),
+        (FALLS, "application", "Link up carries less than the 4.0", ""),
     ],
 )
-def test_media_that_are_too_fast_for_their_link(text: str, cause: str, says: str) -> None:
+def test_media_that_are_too_fast_for_their_link(text: str, cause: str, says: str, costs: str) -> None:
     """A lower rate helps, and CoDel loses the call's packets for nothing."""
     camera, call = (_told(text, flow) for flow in ("camera", "call"))
     assert (camera.causes[0].name, says in camera.sentence) == (cause, True), camera.sentence
@@ -102,7 +107,11 @@ def test_media_that_are_too_fast_for_their_link(text: str, cause: str, says: str
     assert camera.suggestions[0].changes == slower
     assert [*slower] == ["traffic.camera.rate"]
     assert fair == {"link.up.queue": {"kind": "fq-codel"}}
-    assert "at the cost of camera" in call.sentence
+    assert call.suggestions[1].text == f"FQ-CoDel (a queue for each flow{costs})"
+    complete = [
+        row["frames_complete"] / row["frames_sent"] for row in (_row(text, "camera", each) for each in ({}, fair))
+    ]
+    assert (complete[1] < 0.85 * complete[0]) == bool(costs)
     assert "a sweep of rates" in camera.suggestions[-1].text
     assert "CoDel" not in camera.sentence
     for flow in ("camera", "call"):

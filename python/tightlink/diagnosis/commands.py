@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.diagnosis.answers import Suggestion
+from tightlink.diagnosis.trials import Trials
 from tightlink.errors import ScenarioError
 from tightlink.scenario.overrides import values_at
 from tightlink.shell import quoted
@@ -58,6 +59,7 @@ class Changed:
         self._scenario = run.scenario
         self._typed = typed
         self._small = small
+        self._trials = Trials(run)
 
     @property
     def simulated(self) -> bool:
@@ -71,12 +73,18 @@ class Changed:
         )
 
     def suggestions(self, tried: Iterable[Tried]) -> list[Suggestion]:
-        """Each change once that the scenario allows, with the command that tests it."""
+        """Each change once that the scenario allows, with the command that tests it.
+
+        Where that takes no time to speak of it is tried: what helps nobody is left out, and what it costs is said.
+        """
         made: list[Suggestion] = []
         for text, changes in tried:
             command = self.command(changes)
             if command and all(changes != each.changes for each in made):
-                made.append(Suggestion(text if self.repeats(changes) else f"{text}{_SIMULATED}", command, changes))
+                found = self._trials.of(changes)
+                said = text if found is None else _beside(text, found.costs)
+                if found is None or found.helps:
+                    made.append(Suggestion(said if self.repeats(changes) else f"{said}{_SIMULATED}", command, changes))
         return made
 
     def swept(self, text: str, key: str, levels: Sequence[str]) -> list[Suggestion]:
@@ -149,6 +157,18 @@ class Changed:
         before = self._typed[1] if self._typed else changed
         kept = {key: value for key, value in before.items() if not f"{key}.".startswith(again)}
         return [option(key, value) for key, value in kept.items() if value is not None]
+
+
+def _beside(text: str, costs: Sequence[str]) -> str:
+    """A suggestion with what it costs.
+
+    >>> _beside("CoDel", ["up gets 20 % less"]), _beside("a queue (9 packets)", ["up gets 20 % less"])
+    ('CoDel (up gets 20 % less)', 'a queue (9 packets; up gets 20 % less)')
+    """
+    if not costs:
+        return text
+    said = ", ".join(costs)
+    return f"{text[:-1]}; {said})" if text.endswith(")") else f"{text} ({said})"
 
 
 def option(key: str, value: object, *, by: str = "--set") -> str:

@@ -28,7 +28,7 @@ from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many, rate_changes
 from tightlink.diagnosis.queueing import carries_acks_alone
-from tightlink.diagnosis.words import listed, named
+from tightlink.diagnosis.words import listed
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289).
 STANDING_S: Final = 0.005
@@ -116,9 +116,6 @@ def _controls(path: Path, others: Others) -> list[str]:
 def fair_queues(link: Link, others: Others) -> Tried:
     """Queues that give flows turns, at a link and those that belong to it; where ACKs are many, one that filters."""
     together = others.beside.together
-    # Datagrams that do not slow down lose packets of all their frames there, rather than the ends of some.
-    pay = [label for label, control in others.fill.items() if not control]
-    cost = f", at the cost of {named(pay)}" if pay else ""
     where: dict[str, list[str]] = {}
     changes: dict[str, Any] = {}
     for each in together if link in together else (link,):
@@ -126,7 +123,7 @@ def fair_queues(link: Link, others: Others) -> Tried:
         if each.name in others.beside.acked:
             text, queue = f"CAKE with its ACK filter{lasts and f' ({lasts})'}", _cake(each)
         else:
-            text = f"FQ-CoDel (a queue for each flow{lasts and f', {lasts}'}{cost})"
+            text = f"FQ-CoDel (a queue for each flow{lasts and f', {lasts}'})"
             queue = {"kind": "fq-codel"}
         where.setdefault(text, []).append(each.name)
         changes[f"{each.key}.queue"] = queue | timed

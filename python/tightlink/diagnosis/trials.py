@@ -1,0 +1,212 @@
+"""What a change of a scenario does, by simulating it: whom it helps, and what it costs others that share the network.
+
+Example:
+    >>> run = tl.simulate(tl.loads('''
+    ... profile = "linux"
+    ... duration = "20 s"
+    ... link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "24 ms", queue = "2 BDP" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b", flows = 2 }
+    ... traffic.bursty = { kind = "on-off", from = "a", to = "b", rate = "5 Mbit/s", on = "500 ms", off = "500 ms" }
+    ... '''))
+    >>> tried = Trials(run).of({"link.w.queue": {"kind": "fq-codel"}})
+    >>> tried.helps, tried.costs
+    (True, ['bursty loses 14 % in place of 3.7 % and waits 97 ms in place of 76 ms'])
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from tightlink import control
+from tightlink.diagnosis.words import ms, percent, small_percent
+from tightlink.errors import ScenarioError
+from tightlink.lazy import _core
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
+
+#: Packet-hops that the trials of a run take in all, which is about a second.
+_MOST_HOPS: Final = 2_000_000
+#: Less of a rate, or of a time, is what another seed changes, too; and a change that brings less helps nobody.
+_COSTS, _GAINS = 0.15, 0.02
+#: Losses of datagrams, and waits, are worth a word where they are more by so much: a share, and seconds.
+_LOST, _WAITS_S = 0.01, 0.005
+_SIMULATED: Final = "simulation"
+_FOUND: Final[WeakKeyDictionary[Run, dict[str, Tried | None]]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a change does."""
+
+    helps: bool
+    """Whether anybody gets more, waits less, or loses less."""
+    costs: list[str]
+    """What it costs, in words, by traffic groups."""
+
+
+@dataclass
+class _Group:
+    """What the flows of a traffic group have got."""
+
+    datagrams: bool = False
+    goodput_bps: float = 0.0
+    sent: int = 0
+    dropped: int = 0
+    retransmitted: int = 0
+    delivered: int = 0
+    waited_s: float = 0.0
+    """Of all their packets in queues."""
+    rtts_s: float = 0.0
+    """Mean round trips, each as often as packets were delivered."""
+    frames: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    """Of a video: sent, and complete."""
+    slowdown: float | None = None
+    """Mean of open-loop transfers, those that are not complete as slow as the slowest."""
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a flow."""
+        self.datagrams = row["transport"] == "udp"
+        self.goodput_bps += _number(row["goodput_bps"])
+        self.sent += int(_number(row["packets_sent"]))
+        self.dropped += int(_number(row["packets_dropped"]))
+        self.retransmitted += int(_number(row["packets_retransmitted"]))
+        delivered = int(_number(row["packets_delivered"]))
+        self.delivered += delivered
+        self.waited_s += delivered * _number(row["queueing_delay_mean_s"])
+        self.rtts_s += delivered * _number(row["rtt_mean_s"])
+        for place, name in enumerate(("frames_sent", "frames_complete")):
+            self.frames[place] += _number(row[name])
+
+    @property
+    def lost(self) -> float:
+        """The share of their packets that were lost."""
+        return self.dropped / max(1, self.sent)
+
+    @property
+    def complete(self) -> float:
+        """The share of the frames of a video that are complete."""
+        return self.frames[1] / (self.frames[0] or 1.0)
+
+    @property
+    def waits_s(self) -> float:
+        """What a packet waits in queues."""
+        return self.waited_s / max(1, self.delivered)
+
+    @property
+    def rtt_s(self) -> float:
+        """The mean round trip."""
+        return self.rtts_s / max(1, self.delivered)
+
+
+class Trials:
+    """Trials of changes of a run's scenario, as long as these take no time to speak of."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._hops = run.manifest.get("packet_hops") or math.inf
+        self._known = _FOUND.setdefault(run, {})
+
+    def of(self, changes: Mapping[str, Any]) -> Tried | None:
+        """What a change does; nothing where it is not tried: of what was measured, and of long runs."""
+        key = json.dumps(changes, sort_keys=True)
+        if key not in self._known:
+            self._known[key] = self._try(changes) if self._can else None
+        return self._known[key]
+
+    @property
+    def _can(self) -> bool:
+        run, made = self._run, sum(each is not None for each in self._known.values())
+        as_now = run.manifest.get("engine_behaviour") == _core.engine_behaviour and "part_until_s" not in run.manifest
+        controls = run.flows.filter(transport="tcp")["congestion"].drop_nulls().unique() if as_now else ()
+        known = all(map(control.is_built_in, controls))
+        return run.source == _SIMULATED and as_now and known and (made + 1) * self._hops <= _MOST_HOPS
+
+    def _try(self, changes: Mapping[str, Any]) -> Tried | None:
+        tables = self._tables(changes)
+        if tables is None:
+            return None
+        completions = self._run.completion_times.iter_rows(named=True) if "completion_times" in self._run.tables else ()
+        before = _groups(self._run.flows.iter_rows(named=True), completions)
+        after = _groups(*tables)
+        both = {name: (before[name], after[name]) for name in before if name in after}
+        # Who is to send less gets less.
+        others = (name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys())
+        costs = [f"{name} {' and '.join(said)}" for name in others if (said := [*_costs(*both[name])])]
+        return Tried(any(_helps(*pair) for pair in both.values()), costs)
+
+    def _tables(self, changes: Mapping[str, Any]) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]] | None:
+        """Flows and completion times with the change."""
+        watch: dict[str, Any] = {"watch": None, "part": False, "trace": False, "tr": None, "pcap": None, "pcap_at": None}
+        try:
+            resolved = self._run.scenario.set_all({**changes, "observe": None}).resolve()
+            outcome = _core.simulate(json.dumps(resolved), make=control.make, threads=1, **watch)
+        except (ScenarioError, _core.ScenarioError):
+            return None
+        completions = outcome.table("completion_times") if "completion_times" in outcome.tables else {}
+        return _rows(outcome.table("flows")), _rows(completions)
+
+
+def _rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of a table as the engine gives it, of which words may be numbered."""
+    plain = {
+        name: [values[1][code] for code in values[0]] if isinstance(values, tuple) else list(values)
+        for name, values in columns.items()
+    }
+    for row in zip(*plain.values(), strict=True):
+        yield dict(zip(plain, row, strict=True))
+
+
+def _groups(flows: Iterable[Mapping[str, Any]], completions: Iterable[Mapping[str, Any]]) -> dict[str, _Group]:
+    found: dict[str, _Group] = {}
+    for row in flows:
+        found.setdefault(row["label"].partition("[")[0], _Group()).add(row)
+    for row in completions:
+        group = found.get(row["label"])
+        # Of flows that are alone the rate tells.
+        if group is not None and row["size_class"] == "all" and row["transfers"] > 1:
+            late, every = row["unfinished"], row["transfers"]
+            group.slowdown = (
+                _number(row["slowdown_mean"]) * (every - late) + _number(row["slowdown_max"]) * late
+            ) / every
+    return found
+
+
+def _helps(before: _Group, after: _Group) -> bool:
+    pairs = [
+        (before.waits_s, after.waits_s),
+        (before.rtt_s, after.rtt_s),
+        (before.lost, after.lost),
+        (before.retransmitted, after.retransmitted),
+        (1 - before.complete, 1 - after.complete),
+    ]
+    if before.slowdown is not None and after.slowdown is not None:
+        pairs.append((before.slowdown, after.slowdown))
+    less = any(now < (1 - _GAINS) * was for was, now in pairs)
+    return less or after.goodput_bps > (1 + _GAINS) * before.goodput_bps
+
+
+def _costs(before: _Group, after: _Group) -> Iterator[str]:
+    if before.slowdown and after.slowdown:
+        if after.slowdown > (1 + _COSTS) * before.slowdown:
+            yield f"takes {percent(after.slowdown / before.slowdown - 1)} longer"
+        return
+    if after.complete < (1 - _COSTS) * before.complete:
+        yield f"has {percent(after.complete)} of its frames complete in place of {percent(before.complete)}"
+    elif after.goodput_bps < (1 - _COSTS) * before.goodput_bps:
+        yield f"gets {percent(1 - after.goodput_bps / before.goodput_bps)} less"
+    elif before.datagrams and after.lost > max((1 + _COSTS) * before.lost, before.lost + _LOST):
+        yield f"loses {small_percent(after.lost)} in place of {small_percent(before.lost)}"
+    waits_s = before.waits_s, after.waits_s
+    if before.datagrams and waits_s[1] > max((1 + _COSTS) * waits_s[0], waits_s[0] + _WAITS_S):
+        yield f"waits {ms(waits_s[1])} in place of {ms(waits_s[0])}"
+
+
+def _number(value: Any) -> float:
+    """A value of a table; zero where it has none."""
+    return 0.0 if value is None or value != value else float(value)  # noqa: PLR0124  # NaN is what the engine has for none.

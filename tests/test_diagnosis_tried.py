@@ -1,0 +1,99 @@
+"""Suggestions are tried: what they cost whom is said, and what helps nobody is not suggested."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.diagnosis import trials
+from tightlink.diagnosis.trials import Trials
+from tightlink.run import Framed, Run
+
+#: Two connections beside an on-off source that is faster than its part.
+BURSTY: Final = """
+profile = "linux"
+duration = "30 s"
+link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "24 ms", queue = "2 BDP" }
+traffic.ftp = { kind = "bulk", flows = 2, from = "a", to = "b" }
+traffic.bursty = { kind = "on-off", from = "a", to = "b", rate = "5 Mbit/s", on = "500 ms", off = "500 ms" }
+"""
+#: Pages over a phone beside a download.
+WEB: Final = """
+profile = "linux"
+duration = "30 s"
+link.radio = { ends = ["net", "phone"], network = "lte" }
+traffic.web = { kind = "transfers", from = "net", to = "phone", arrivals = "5 transfers/s", size = "200 kB" }
+traffic.big = { kind = "bulk", from = "net", to = "phone" }
+"""
+
+
+def _row(run: Run, flow: str) -> dict[str, Any]:
+    return run.flows.row(by_predicate=pl.col("label") == flow, named=True)
+
+
+def test_fair_queues_say_what_they_cost_a_bursty_source() -> None:
+    scenario = tl.loads(BURSTY)
+    run = tl.simulate(scenario)
+    first = run.why("ftp").suggestions[0]
+    assert first.changes == {"link.w.queue": {"kind": "fq-codel"}}
+    before, after = (_row(each, "bursty") for each in (run, tl.simulate(scenario.set_all(first.changes))))
+    lost = [100 * row["packets_dropped"] / row["packets_sent"] for row in (after, before)]
+    waits = [1000 * row["queueing_delay_mean_s"] for row in (after, before)]
+    assert lost[0] > 2 * lost[1]
+    said = f"bursty loses {lost[0]:.2g} % in place of {lost[1]:.2g} % and waits {waits[0]:.0f} ms in place of {waits[1]:.0f} ms"
+    assert first.text == f"FQ-CoDel (a queue for each flow; {said})"
+    # With the name of the link, and for notebooks and JSON, too.
+    assert said in run.why("ftp").to_dict()["sentence"]
+
+
+def test_what_pages_get_costs_a_download() -> None:
+    scenario = tl.loads(WEB)
+    run = tl.simulate(scenario)
+    found = [each for diagnosis in run.why().diagnoses for each in diagnosis.suggestions if each.changes]
+    told = 0
+    for each in found:
+        after = tl.simulate(scenario.set_all(each.changes))
+        less = 1 - _row(after, "big")["goodput_bps"] / _row(run, "big")["goodput_bps"]
+        assert (f"big gets {100 * less:.0f} % less" in each.text) == (less > 0.15), each.text
+        told += less > 0.15
+    assert told
+
+
+def test_what_helps_nobody_is_not_suggested() -> None:
+    scenario = tl.loads("""
+duration = "10 s"
+link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "100 packets" }
+traffic.f = { kind = "bulk", from = "a", to = "b", tcp.window = "20 packets" }
+traffic.g = { kind = "bulk", from = "b", to = "a", tcp.window = "20 packets" }
+""")
+    known = Trials(tl.simulate(scenario))
+    nothing, window = (
+        known.of(each) for each in ({"link.w.queue": "60 packets"}, {"traffic.f.tcp.window": "40 packets"})
+    )
+    assert nothing == trials.Tried(helps=False, costs=[])
+    assert window is not None
+    assert window.helps
+    assert window.costs[0].startswith("g gets ")
+
+
+def test_what_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured, a part of a run, a run of another engine, and runs that take their time; nothing is said then."""
+    run = tl.simulate(tl.loads(BURSTY).set("duration", "5 s"))
+    change = {"link.w.queue": {"kind": "fq-codel"}}
+    assert Trials(run).of(change) is not None
+    tables = Framed({"flows": run.flows, "links": run.links})
+    for more in ({"source": "measurement"}, {"part_until_s": 2.0}, {"engine_behaviour": 1}):
+        assert Trials(Run(run.scenario, {**run.manifest, **more}, tables)).of(change) is None
+    monkeypatch.setattr(trials, "_MOST_HOPS", run.manifest["packet_hops"] - 1)
+    again = Run(run.scenario, run.manifest, tables)
+    assert Trials(again).of(change) is None
+    assert again.why("ftp").suggestions[0].text == "FQ-CoDel (a queue for each flow)"
+
+
+def test_a_stored_run_is_told_of_as_the_one_that_was_made(tmp_path: Any) -> None:
+    run = tl.simulate(tl.loads(BURSTY).set("duration", "5 s"))
+    run.save(tmp_path / "out")
+    assert tl.open_run(tmp_path / "out").why().sentence == run.why().sentence
