@@ -608,3 +608,35 @@ def test_more_runs_where_somebody_means_them(file: Path, tmp_path: Path, capsys:
     assert cli.main(["sweep", str(plan), "--dry-run"]) == 2
     assert f"{plan}: 2 runs" in capsys.readouterr().err
     assert cli.main(["sweep", str(plan), "--dry-run", "--yes"]) == 0
+
+
+def test_intervals_that_leave_what_is_possible_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two replications say nothing of shares and rates that differ that far."""
+    monkeypatch.chdir(tmp_path)
+    Path("share.toml").write_text(
+        """
+duration = "3 s"
+link.l = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "0.5 BDP", loss = "0.3 %" }
+traffic.f = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+traffic.g = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
+""",
+        encoding="utf-8",
+    )
+    for name, loss in (("one", "0.003"), ("two", "0.01")):
+        command = ["sweep", "share.toml", "--set", f"link.l.loss={loss}", "--vary", "link.l.queue=0.5 BDP,2 BDP"]
+        assert cli.main([*command, "--replications", "2", "-o", name]) == 0
+        swept = capsys.readouterr()
+        assert "± ? Mbit/s" in swept.out
+        assert "too few replications" in swept.err
+    assert cli.main(["compare", "one", "two"]) == 0
+    compared = capsys.readouterr().out
+    assert "± ? %" in compared
+    assert "± ? points" in compared
+    assert "± ?: too few replications" in compared
+    for said in (swept.out, compared):
+        for mean, half in re.findall(r"(?<![+−\d.])([\d.]+) ± ([\d.]+) (?:%|Mbit/s|ms)", said):
+            assert float(half) <= float(mean), (mean, half)
+    report = Path("one/report.html").read_text(encoding="utf-8")
+    assert "± ?<" in report

@@ -280,6 +280,15 @@ def is_share(column: str) -> bool:
     return column.startswith(_SHARES) and not column.startswith(_COUNTS)
 
 
+def largest(column: str) -> float:
+    """The largest value that a column can have: of shares, but for loads, and of Jain's index one.
+
+    >>> largest("utilization"), largest("fairness_jain"), largest("load"), largest("goodput_bps")
+    (1.0, 1.0, inf, inf)
+    """
+    return 1.0 if (is_share(column) and not column.startswith("load")) or column.endswith("jain") else math.inf
+
+
 def quantity(column: str, value: float | None) -> str:
     """A value of a column, rounded for reading, in the unit that the column's name says.
 

@@ -54,18 +54,40 @@ def percent(share: float | None, digits: int = 0, *, signed: bool = False) -> st
     return grouped(f"{100 * share:{'+' if signed else ''}.{digits if share else 0}f} %")
 
 
-def interval(value: float, half_width: float, write: Callable[[float], str] = str) -> str:
+#: Half an interval of too few replications, and what it means.
+UNKNOWN: Final = "?"
+TOO_FEW: Final = f"± {UNKNOWN}: too few replications for an interval, which would leave the values that are possible"
+
+
+def leaves(value: float, half_width: float, most: float = math.inf) -> bool:
+    """Whether a confidence interval leaves what is possible, from zero to a largest value: of too few replications.
+
+    >>> leaves(0.4, 1.3, 1.0), leaves(0.98, 0.1, 1.0), leaves(0.98, 0.1), leaves(46.1, 62.3)
+    (True, True, False, True)
+    """
+    return value >= 0 and (value - half_width < 0 or value + half_width > most)
+
+
+def interval(value: float, half_width: float, write: Callable[[float], str] = str, most: float = math.inf) -> str:
     """A mean and half its confidence interval in one unit, the latter with two digits: "8.46 ± 0.10 Mbit/s".
+
+    One that leaves what is possible is "?" (`TOO_FEW` says why).
 
     Args:
         value: The mean.
         half_width: Half of its interval.
         write: Writes a number with the unit that suits it, powers of ten apart; without it there is none. What
             it writes in another way, as with an exponent, stands as it is.
+        most: The largest value that is possible.
 
-    >>> interval(8.463e6, 97.86e3, lambda bps: f"{bps / 1e6:.4g} Mbit/s"), interval(46.1, 62.3), interval(4210.0, 130.0)
-    ('8.463 ± 0.098 Mbit/s', '46 ± 62', '4,210 ± 130')
+    >>> interval(8.463e6, 97.86e3, lambda bps: f"{bps / 1e6:.4g} Mbit/s"), interval(46.1, 9.3), interval(4210.0, 130.0)
+    ('8.463 ± 0.098 Mbit/s', '46.1 ± 9.3', '4,210 ± 130')
+    >>> interval(46.1, 62.3), interval(40.0, 130.0, lambda share: f"{share:.0f} %", 100)
+    ('46.1 ± ?', '40 ± ? %')
     """
+    if half_width and leaves(value, half_width, most):
+        mean, _, unit = write(value).partition(" ")
+        return f"{mean} ± {UNKNOWN} {unit}".rstrip()
     text, _, unit = write(max(abs(value), half_width)).partition(" ")
     number = _NUMBER.fullmatch(text.replace(",", ""))
     if number is None or number[4]:

@@ -29,6 +29,7 @@ from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.numbers import TOO_FEW, UNKNOWN
 from tightlink.plots.observed import observed
 from tightlink.report import charts
 from tightlink.report.side_by_side import write_comparison
@@ -126,6 +127,7 @@ class _Printed:
 
 def _print(found: Comparison) -> None:
     tables = list(_tables(found))
+    unknown = any(f"± {UNKNOWN}" in str(cell) for table in tables for row in table.rows for cell in row)
     for place, table in enumerate(tables):
         if place:
             print_text()
@@ -133,7 +135,7 @@ def _print(found: Comparison) -> None:
             print_table(table.header, table.rows, words=table.words, whole=bool(table.note))
         if table.note:
             print_text(table.note)
-    lines = [*found.notes, *_one_sided(found)]
+    lines = [*([TOO_FEW] if unknown else []), *found.notes, *_one_sided(found)]
     if lines and tables:
         print_text()
     print_text("\n".join(lines), end="\n" if lines else "")

@@ -1,5 +1,6 @@
 """``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's options."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
 from tightlink.experiment.precision import median_half_width
 from tightlink.measure.iperf3 import datagrams, program, transfer
 from tightlink.measure.path import HEADERS_BYTES, resolved
-from tightlink.numbers import several
+from tightlink.numbers import TOO_FEW, UNKNOWN, leaves, several
 
 _BITS: Final = 8
 _MOST_SECONDS: Final = 3600
@@ -242,9 +243,16 @@ def _show(finished: Finished, shown: Sequence[tuple[str, str, Callable[[float], 
     for each in found:
         row = [str(each[name]) for name in (*finished.grid.factors, "times")]
         for _, metric, write in shown:
-            row += [rounded(each[metric], write), rounded(each[f"{metric}_half_width"], write)]
+            row += [rounded(each[metric], write), _width(each[metric], each[f"{metric}_half_width"], write)]
         rows.append(row)
     print_table(header, rows, drop=[f"{name} ±" for name, _, _ in reversed(shown)])
+    if any(UNKNOWN in row for row in rows):
+        say(TOO_FEW)
+
+
+def _width(value: float | None, half_width: float | None, write: Callable[[float], str]) -> str:
+    known = value is not None and half_width is not None and math.isfinite(half_width)
+    return UNKNOWN if known and leaves(value, half_width) else rounded(half_width, write)
 
 
 def _medians(finished: Finished, metrics: Sequence[str]) -> list[dict[str, Any]]:

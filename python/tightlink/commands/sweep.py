@@ -16,6 +16,7 @@ from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, chang
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
+    largest,
     print_json,
     print_table,
     print_text,
@@ -36,7 +37,7 @@ from tightlink.experiment.running import run
 from tightlink.experiment.summary import copied, width_of
 from tightlink.laboratory.engine import check_engine
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, interval
+from tightlink.numbers import NONE, TOO_FEW, UNKNOWN, interval
 from tightlink.plots import labels
 from tightlink.progress import duration
 from tightlink.report.changes import response_name
@@ -186,6 +187,8 @@ def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     ]
     # The metrics stand in the order of what they matter.
     print_table(header, rows, drop=list(printed.values())[:0:-1], more=list(more.values()))
+    if any(f"± {UNKNOWN}" in cell for row in rows for cell in row):
+        say(TOO_FEW)
 
 
 def _columns(frame: pl.DataFrame, keys: list[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -216,7 +219,7 @@ def _cell(column: str, value: float | None, half_width: float | None) -> str:
     metric = column.rpartition(".")[2]
     if value is None or half_width is None or not (math.isfinite(value) and math.isfinite(half_width)):
         return quantity(metric, value)
-    return interval(value, half_width, lambda number: quantity(metric, number))
+    return interval(value, half_width, lambda number: quantity(metric, number), largest(metric))
 
 
 def _warned(experiment: Experiment, plan: Plan, controls: list[Path] | None) -> int:

@@ -142,10 +142,10 @@ class Trials:
 
     def _tables(self, changes: Mapping[str, Any]) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]] | None:
         """Flows and completion times with the change."""
-        watch: dict[str, Any] = {"watch": None, "part": False, "trace": False, "tr": None, "pcap": None, "pcap_at": None}
+        watch: dict[str, Any] = {"watch": None, "part": False} | dict.fromkeys(("tr", "pcap", "pcap_at"))
         try:
             resolved = self._run.scenario.set_all({**changes, "observe": None}).resolve()
-            outcome = _core.simulate(json.dumps(resolved), make=control.make, threads=1, **watch)
+            outcome = _core.simulate(json.dumps(resolved), make=control.make, threads=1, trace=False, **watch)
         except (ScenarioError, _core.ScenarioError):
             return None
         completions = outcome.table("completion_times") if "completion_times" in outcome.tables else {}

@@ -12,6 +12,7 @@ from tightlink.analysis.effects.two_level import two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of, without_copies
 from tightlink.lazy import alt, pl
+from tightlink.numbers import TOO_FEW
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
@@ -59,7 +60,8 @@ def _effect(found: Found, factor: str) -> Section:
         blocks.append(Text(f"Hardly changed: {', '.join(filter(None, (_told(levels, name) for name in still)))}."))
     replicated = any(levels[width_of(name)].is_not_null().any() for name in found.metrics)
     if replicated:
-        blocks.append(Text("Bars, and what stands behind ±, are 95 % confidence intervals over replications."))
+        said = f"Bars, and what stands behind ±, are 95 % confidence intervals over replications ({TOO_FEW})."
+        blocks.append(Text(said))
     if len(found.varied) == 1:
         # Its levels are the combinations, which have a table of their own.
         return Section(f"Effect of {' & '.join(together)}", "", blocks)

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from tightlink.console import largest
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, interval
 from tightlink.plots import labels
@@ -103,15 +104,16 @@ def _columns(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping
 def _column(frame: pl.DataFrame, name: str, given: Format | None, half: str | None) -> _Written:
     head, write = _writer(frame, name, given)
     widths = [None] * frame.height if half is None else frame[half].to_list()
-    cells = [_cell(write, value, width) for value, width in zip(frame[name].to_list(), widths, strict=True)]
+    cells = [_cell(write, value, width, largest(name.rpartition(".")[2]))
+             for value, width in zip(frame[name].to_list(), widths, strict=True)]  # fmt: skip
     if frame.schema[name].is_numeric():
         return _Written(head, cells, "number")
     return _Written(head, cells, "long" if max(map(len, cells), default=0) > _LONG else "")
 
 
-def _cell(write: Callable[[Any], str], value: Any, half_width: float | None) -> str:
+def _cell(write: Callable[[Any], str], value: Any, half_width: float | None, most: float) -> str:
     known = value is not None and half_width and math.isfinite(half_width)
-    return interval(value, half_width, write) if known and half_width else write(value)
+    return interval(value, half_width, write, most) if known and half_width else write(value)
 
 
 def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, Callable[[Any], str]]:

@@ -18,9 +18,9 @@ from typing import Final
 
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.console import is_share, quantity
+from tightlink.console import is_share, largest, quantity
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, interval, percent
+from tightlink.numbers import NONE, UNKNOWN, interval, leaves, percent
 from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
@@ -100,7 +100,9 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
 
 
 def _value(metric: str, value: float, half_width: float | None) -> str:
-    return interval(value, half_width, partial(quantity, metric)) if half_width else quantity(metric, value)
+    if not half_width:
+        return quantity(metric, value)
+    return interval(value, half_width, partial(quantity, metric), largest(metric))
 
 
 def _change(
@@ -109,10 +111,11 @@ def _change(
     """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known."""
     if change and max(abs(first or 0.0), abs(second or 0.0)) < _least(metric):
         return NONE
+    unknown = half is not None and second is not None and leaves(second, half, largest(metric))
     if not is_share(metric) or first is None or second is None:
-        return _within(change, None if half is None or not first else half / abs(first), 1)
+        return _within(change, None if half is None or not first else half / abs(first), 1, unknown=unknown)
     digits = 1 if abs(second - first) >= _TENTH else 2
-    return f"{_within(second - first, half, digits).removesuffix(' %')} points"
+    return f"{_within(second - first, half, digits, unknown=unknown).removesuffix(' %')} points"
 
 
 def _least(metric: str) -> float:
@@ -120,9 +123,10 @@ def _least(metric: str) -> float:
     return _NO_TIME_S if metric.endswith("_s") else _NO_QUEUE if metric == "queue_mean_packets" else 0.0
 
 
-def _within(change: float | None, half: float | None, digits: int) -> str:
+def _within(change: float | None, half: float | None, digits: int, *, unknown: bool = False) -> str:
     said = percent(change, digits, signed=True)
-    return said if half is None or said == NONE else f"{said.removesuffix(' %')} ± {percent(half, digits)}"
+    width = f"{UNKNOWN} %" if unknown else percent(half, digits)
+    return said if half is None or said == NONE else f"{said.removesuffix(' %')} ± {width}"
 
 
 def changed_most(rows: pl.DataFrame, most: int) -> pl.DataFrame:

@@ -63,15 +63,16 @@ _LEAD: Final = (
     "The same tests for each of {names}, in the terms of RFC 5166, RFC 9743 and the Common TCP "
     "Evaluation Suite. TCP is that of profile `rfc` with RACK-TLP: delayed ACKs, an initial window of 10 packets, "
     "a receiver's window that limits nothing. Where flows share a path, random traffic takes 5 % of it in both "
-    "directions, and numbers are means over {seeds} seeds with half their 95 % confidence interval: with so few, "
-    "differences within it mean nothing."
+    'directions, and numbers are means over {seeds} seeds with half their 95 % confidence interval, or "?" where that '
+    "leaves the values that are possible: with so few, differences within it mean nothing."
 )
 
 _QUEUES_LEAD: Final = (
     "The same tests for each of {names}, after RFC 7928, over a bottleneck of "
     f"{aqm.PATH.label}. Each queue has its defaults and this limit, and drops, unless an option says otherwise. TCP is "
     "that of profile `rfc` with RACK-TLP. Random traffic takes 5 % of the link in both directions; numbers are means "
-    "over {seeds} seeds with half their 95 % confidence interval: with so few, differences within it mean nothing."
+    'over {seeds} seeds with half their 95 % confidence interval, or "?" where that leaves what is possible: '
+    "with so few, differences within it mean nothing."
 )
 
 

@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -48,15 +49,16 @@ def with_width(measure: str, value: float, half_width: float | None) -> str:
     """
     if half_width is None or half_width <= _NONE * abs(value):
         return written(measure, value)
-    return interval(value, half_width, lambda number: written(measure, number))
+    most = 1.0 if measure == "jain" or _MEASURES[measure].get("share") else math.inf
+    return interval(value, half_width, lambda number: written(measure, number), most)
 
 
 def told(measure: str, mean: Mean, never: str = "never") -> str:
     """A mean with its interval, or what stands there if something did not happen; and with how many seeds not.
 
     >>> from tightlink.studies.evaluation.observe import Mean
-    >>> told("ramp_up_s", Mean(46.1, 62.0)), told("ramp_up_s", Mean(113.0, None, 3, 1)), told("ramp_up_s", Mean(None))
-    ('46 ± 62 s', '113 s (1 of 3 never)', 'never')
+    >>> told("ramp_up_s", Mean(46.1, 9.0)), told("ramp_up_s", Mean(113.0, None, 3, 1)), told("ramp_up_s", Mean(None))
+    ('46.1 ± 9.0 s', '113 s (1 of 3 never)', 'never')
     """
     if mean.failed:
         return "failed"
