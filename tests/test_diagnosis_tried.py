@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import polars as pl
@@ -97,3 +98,20 @@ def test_a_stored_run_is_told_of_as_the_one_that_was_made(tmp_path: Any) -> None
     run = tl.simulate(tl.loads(BURSTY).set("duration", "5 s"))
     run.save(tmp_path / "out")
     assert tl.open_run(tmp_path / "out").why().sentence == run.why().sentence
+
+
+def test_what_costs_nobody_comes_first() -> None:
+    """A shaper makes a call wait, and a longer burst gives the transfer as much."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "20 s"
+link.l = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "15 ms", queue = { kind = "policer", rate = "20 Mbit/s", burst = "60 kB", limit = "1000 packets" } }
+traffic.f = { kind = "bulk", from = "a", to = "b" }
+traffic.call = { kind = "cbr", from = "a", to = "b", interval = "10 ms", udp.payload = "160 B" }
+""")
+    run = tl.simulate(scenario)
+    burst, shaper = run.why("f").suggestions
+    assert burst.changes == {"link.l.queue.burst": "151 kB"}
+    assert re.search(r"; call waits 2[\d.]+ ms in place of 0.02 ms\)", shaper.text)
+    rates = [_row(tl.simulate(scenario.set_all(each.changes)), "f")["goodput_bps"] for each in (burst, shaper)]
+    assert min(rates) > 1.05 * _row(run, "f")["goodput_bps"]

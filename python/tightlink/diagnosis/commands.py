@@ -75,17 +75,21 @@ class Changed:
     def suggestions(self, tried: Iterable[Tried]) -> list[Suggestion]:
         """Each change once that the scenario allows, with the command that tests it.
 
-        Where that takes no time to speak of it is tried: what helps nobody is left out, and what it costs is said.
+        Where that takes no time to speak of it is tried: what helps nobody is left out, what it costs is said, and what
+        costs nobody comes first.
         """
         made: list[Suggestion] = []
+        costly: set[str] = set()
         for text, changes in tried:
             command = self.command(changes)
             if command and all(changes != each.changes for each in made):
                 found = self._trials.of(changes)
                 said = text if found is None else _beside(text, found.costs)
+                if found is not None and found.costs:
+                    costly.add(command)
                 if found is None or found.helps:
                     made.append(Suggestion(said if self.repeats(changes) else f"{said}{_SIMULATED}", command, changes))
-        return made
+        return sorted(made, key=lambda each: each.command in costly)
 
     def swept(self, text: str, key: str, levels: Sequence[str]) -> list[Suggestion]:
         """A sweep over levels of a key, where the scenario allows them."""

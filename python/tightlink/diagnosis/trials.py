@@ -36,6 +36,8 @@ _MOST_HOPS: Final = 2_000_000
 _COSTS, _GAINS = 0.15, 0.02
 #: Losses of datagrams, and waits, are worth a word where they are more by so much: a share, and seconds.
 _LOST, _WAITS_S = 0.01, 0.005
+#: Traffic of which the rate, or the time that it takes, is all that matters.
+_UNHURRIED: Final = frozenset({"bulk", "saturate", "transfers"})
 _SIMULATED: Final = "simulation"
 _FOUND: Final[WeakKeyDictionary[Run, dict[str, Tried | None]]] = WeakKeyDictionary()
 
@@ -137,8 +139,14 @@ class Trials:
         both = {name: (before[name], after[name]) for name in before if name in after}
         # Who is to send less gets less.
         others = (name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys())
-        costs = [f"{name} {' and '.join(said)}" for name in others if (said := [*_costs(*both[name])])]
+        costs = [f"{name} {' and '.join(said)}" for name in others if (said := [*self._costs(name, *both[name])])]
         return Tried(any(_helps(*pair) for pair in both.values()), costs)
+
+    def _costs(self, name: str, before: _Group, after: _Group) -> Iterator[str]:
+        yield from _costs(before, after)
+        longer = after.waits_s > max((1 + _COSTS) * before.waits_s, before.waits_s + _WAITS_S)
+        if longer and self._run.scenario.traffic[name].kind not in _UNHURRIED:
+            yield f"waits {ms(after.waits_s)} in place of {ms(before.waits_s)}"
 
     def _tables(self, changes: Mapping[str, Any]) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]] | None:
         """Flows and completion times with the change."""
@@ -202,9 +210,6 @@ def _costs(before: _Group, after: _Group) -> Iterator[str]:
         yield f"gets {percent(1 - after.goodput_bps / before.goodput_bps)} less"
     elif before.datagrams and after.lost > max((1 + _COSTS) * before.lost, before.lost + _LOST):
         yield f"loses {small_percent(after.lost)} in place of {small_percent(before.lost)}"
-    waits_s = before.waits_s, after.waits_s
-    if before.datagrams and waits_s[1] > max((1 + _COSTS) * waits_s[0], waits_s[0] + _WAITS_S):
-        yield f"waits {ms(waits_s[1])} in place of {ms(waits_s[0])}"
 
 
 def _number(value: Any) -> float:
