@@ -485,3 +485,25 @@ traffic.t = { kind = "transfers", from = "a", to = "b", load = 0.6, of = "l", si
     found = _found(tl.simulate(scenario), "t")
     assert found.suggestions[0].changes == {"link.l.queue.mark": f"{wanted} packets"}
     assert _mean(scenario.set_all(found.suggestions[0].changes), "t") < 0.9 * _mean(scenario, "t")
+
+
+def test_bursts_that_meet_at_an_idle_link_are_to_find_room() -> None:
+    """Nearly all of their time is waiting, though the link is busy for a few per cent of it."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "100 ms"
+topology.net = { kind = "leaf-spine", leaves = 1, spines = 1, hosts = 17, link = { rate = "10 Gbit/s", delay = "5 us", queue = "100 packets" } }
+traffic.inc = { kind = "transfers", from = "net.host[*]", to = "net.host[16]", times = ["1 ms", "30 ms", "60 ms"], size = "64 kB", pairs = "incast" }
+""")
+    assert _helps(scenario, "inc") == [{QUEUE: "160 packets"}]
+
+
+def test_red_beside_datagrams_is_what_leaves_windows_small() -> None:
+    """These have no window that would fill the path."""
+    scenario = tl.loads("""
+duration = "20 s"
+link.x = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "30 ms", queue = { kind = "red", limit = "60 packets", min = "5 packets", max = "15 packets" } }
+traffic.f = { kind = "bulk", from = "a", to = "b", flows = 2 }
+traffic.o = { kind = "on-off", from = "a", to = "b", rate = "4 Mbit/s", on = "300 ms", off = "700 ms" }
+""")
+    assert tl.simulate(scenario).why("f").causes[0].name == "early_drops"

@@ -85,7 +85,9 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
         return _timeouts(row, path, queue, sure)
     # A marking threshold drops as a plain queue does, where that is full.
     drops = queue.discipline in DISCIPLINES and queue.discipline != "threshold"
-    if drops and flows * (mean_window(row, path) or 0.0) < path.filling_packets:
+    # Datagrams have no window.
+    connections = flows - sum(not each for each in paths.controls_beside(queue.name, row))
+    if drops and connections * (mean_window(row, path) or 0.0) < path.filling_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts(row)}, which leaves windows that do not fill "

@@ -107,7 +107,9 @@ def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[T
     elif share.get("timeouts", 0.0) >= _WORTH:
         tried = shorter_timeout(group.row["label"], timeout(group)["min_s"], group.row["rtt_p95_s"] or 0.0)
         yield from [tried] if tried else []
-    if max(share.get("saturated_link", 0.0), share.get("outage", 0.0)) < WAITS:
+    # A link that idles for most of the time with transfers has room for what comes at once.
+    full = share.get("saturated_link", 0.0) if group.there[0].link.utilization >= _BUSY else 0.0
+    if max(full, share.get("outage", 0.0)) < WAITS:
         yield from _hold_bursts(group)
 
 
