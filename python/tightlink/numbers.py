@@ -71,7 +71,7 @@ def leaves(value: float, half_width: float, most: float = math.inf) -> bool:
 def interval(value: float, half_width: float, write: Callable[[float], str] = str, most: float = math.inf) -> str:
     """A mean and half its confidence interval in one unit, the latter with two digits: "8.46 ± 0.10 Mbit/s".
 
-    One that leaves what is possible is "?" (`TOO_FEW` says why).
+    One that would go below zero is "?" (`TOO_FEW` says why), and one above the largest value ends there.
 
     Args:
         value: The mean.
@@ -82,12 +82,15 @@ def interval(value: float, half_width: float, write: Callable[[float], str] = st
 
     >>> interval(8.463e6, 97.86e3, lambda bps: f"{bps / 1e6:.4g} Mbit/s"), interval(46.1, 9.3), interval(4210.0, 130.0)
     ('8.463 ± 0.098 Mbit/s', '46.1 ± 9.3', '4,210 ± 130')
-    >>> interval(46.1, 62.3), interval(40.0, 130.0, lambda share: f"{share:.0f} %", 100)
-    ('46.1 ± ?', '40 ± ? %')
+    >>> interval(46.1, 62.3), *(interval(x, 30.0, lambda share: f"{share:.0f} %", 100) for x in (20.0, 85.0))
+    ('46.1 ± ?', '20 ± ? %', '85 (55 to 100) %')
     """
     if half_width and leaves(value, half_width, most):
         mean, _, unit = write(value).partition(" ")
-        return f"{mean} ± {UNKNOWN} {unit}".rstrip()
+        if value < half_width:
+            return f"{mean} ± {UNKNOWN} {unit}".rstrip()
+        low, high = (write(end).partition(" ")[0] for end in (value - half_width, most))
+        return f"{mean} ({low} to {high}) {unit}".rstrip()
     text, _, unit = write(max(abs(value), half_width)).partition(" ")
     number = _NUMBER.fullmatch(text.replace(",", ""))
     if number is None or number[4]:
