@@ -251,8 +251,9 @@ def _show(finished: Finished, shown: Sequence[tuple[str, str, Callable[[float], 
 
 
 def _width(value: float | None, half_width: float | None, write: Callable[[float], str]) -> str:
-    known = value is not None and half_width is not None and math.isfinite(half_width)
-    return UNKNOWN if known and leaves(value, half_width) else rounded(half_width, write)
+    if value is None or half_width is None or not math.isfinite(half_width):
+        return rounded(half_width, write)
+    return UNKNOWN if leaves(value, half_width) else rounded(half_width, write)
 
 
 def _medians(finished: Finished, metrics: Sequence[str]) -> list[dict[str, Any]]:
