@@ -74,7 +74,7 @@ traffic.g = { kind = "bulk", from = "b", to = "a", tcp.window = "20 packets" }
     nothing, window = (
         known.of(each) for each in ({"link.w.queue": "60 packets"}, {"traffic.f.tcp.window": "40 packets"})
     )
-    assert nothing == trials.Tried(helps=False, costs=[])
+    assert nothing == trials.Effect(helps=False, costs=[])
     assert window is not None
     assert window.helps
     assert window.costs[0].startswith("g gets ")

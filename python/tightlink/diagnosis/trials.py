@@ -39,11 +39,11 @@ _LOST, _WAITS_S = 0.01, 0.005
 #: Traffic of which the rate, or the time that it takes, is all that matters.
 _UNHURRIED: Final = frozenset({"bulk", "saturate", "transfers"})
 _SIMULATED: Final = "simulation"
-_FOUND: Final[WeakKeyDictionary[Run, dict[str, Tried | None]]] = WeakKeyDictionary()
+_FOUND: Final[WeakKeyDictionary[Run, dict[str, Effect | None]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Tried:
+class Effect:
     """What a change does."""
 
     helps: bool
@@ -114,7 +114,7 @@ class Trials:
         self._hops = run.manifest.get("packet_hops") or math.inf
         self._known = _FOUND.setdefault(run, {})
 
-    def of(self, changes: Mapping[str, Any]) -> Tried | None:
+    def of(self, changes: Mapping[str, Any]) -> Effect | None:
         """What a change does; nothing where it is not tried: of what was measured, and of long runs."""
         key = json.dumps(changes, sort_keys=True)
         if key not in self._known:
@@ -129,7 +129,7 @@ class Trials:
         known = all(map(control.is_built_in, controls))
         return run.source == _SIMULATED and as_now and known and (made + 1) * self._hops <= _MOST_HOPS
 
-    def _try(self, changes: Mapping[str, Any]) -> Tried | None:
+    def _try(self, changes: Mapping[str, Any]) -> Effect | None:
         tables = self._tables(changes)
         if tables is None:
             return None
@@ -140,7 +140,7 @@ class Trials:
         # Who is to send less gets less.
         others = (name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys())
         costs = [f"{name} {' and '.join(said)}" for name in others if (said := [*self._costs(name, *both[name])])]
-        return Tried(any(_helps(*pair) for pair in both.values()), costs)
+        return Effect(any(_helps(*pair) for pair in both.values()), costs)
 
     def _costs(self, name: str, before: _Group, after: _Group) -> Iterator[str]:
         yield from _costs(before, after)
