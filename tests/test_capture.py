@@ -216,7 +216,9 @@ def test_headers_that_were_cut_off_are_said(tmp_path: Path, snap: int, count: in
 
 def test_frames_of_a_pseudowire_have_the_name_of_its_labels(tmp_path: Path) -> None:
     label = struct.pack(">I", (17 << 12) | 0x100 | 64)
-    frames = [ethernet(label + packet, 0x8847) for packet in (DATAGRAM, bytes(4) + ethernet(DATAGRAM), ethernet(DATAGRAM))]
+    frames = [
+        ethernet(label + packet, 0x8847) for packet in (DATAGRAM, bytes(4) + ethernet(DATAGRAM), ethernet(DATAGRAM))
+    ]
     run = read(tmp_path, pcap(list(enumerate(frames))))
     assert run.table("protocols").select("protocol", "packets", "flows").rows() == [("udp", 1, 1), ("mpls", 2, 0)]
 

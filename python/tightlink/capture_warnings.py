@@ -54,14 +54,7 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
         yield f"the capture itself lost {lost} packets: gaps in it are not losses of the network"
     for kind in _not_read(interfaces, frames["links"]):
         yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
-    protocols = frames["protocols"]
-    unreadable = int(protocols.filter(protocols["protocol"] == "unreadable")["packets"].sum())
-    if unreadable:
-        of = "a packet are" if unreadable == 1 else f"{unreadable} packets are"
-        yield (
-            f"link or IP headers of {of} cut off or make no sense: counted as unreadable, and in no flow; capture "
-            f"{_SNAP_LENGTH} bytes of each or more"
-        )
+    yield from _unreadable(frames["protocols"])
     if facts["unseen"]:
         kept = f"capture {_SNAP_LENGTH} bytes of each or more"
         yield f"too little was kept of {facts['unseen']} TCP segments to look at them: {kept}"
@@ -89,6 +82,14 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
     if facts["interval_ns"] != interval_ns:
         spacing = units.format_time(facts["interval_ns"] / 10**9)
         yield f"the capture is so long that its series has intervals of {spacing}"
+
+
+def _unreadable(protocols: pl.DataFrame) -> Iterator[str]:
+    count = int(protocols.filter(protocols["protocol"] == "unreadable")["packets"].sum())
+    if count:
+        of = "a packet are" if count == 1 else f"{count} packets are"
+        kept = f"capture {_SNAP_LENGTH} bytes of each or more"
+        yield f"link or IP headers of {of} cut off or make no sense: counted as unreadable, and in no flow; {kept}"
 
 
 def _without_options(interfaces: pl.DataFrame, connections: pl.DataFrame) -> Iterator[str]:

@@ -308,8 +308,10 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         (
             "window_reductions",
             "integer",
-            "segments that say that the window was reduced for marks (CWR, RFC 3168); with accurate ECN, round trips in "
-            "which the receiver counted marks (ACE, RFC 9768)",
+            (
+                "segments that say that the window was reduced for marks (CWR, RFC 3168); with accurate ECN, round "
+                "trips in which the receiver counted marks (ACE, RFC 9768)"
+            ),
         ),
         ("acks", "integer", "all packets of the other direction, which acknowledge this one"),
         ("duplicate_acks", "integer", "those of them that say nothing new"),

@@ -98,14 +98,9 @@ def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
 
 
 def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
-    if row["state"] in NEVER:
-        yield Cause("not_connected", None, "certain", "", f"the connection was {row['state']}")
-        return
-    if row["zero_windows"] and evidence.at_window(row) >= _SELDOM:
-        yield slow_receiver(row)
-        return
-    if evidence.sends_keep_alives_alone(row):
-        yield Cause("application", None, "likely", "", "the application has nothing to send: keep-alives were captured alone")
+    found = _at_a_glance(row)
+    if found is not None:
+        yield found
         return
     unseen = _unseen(row)
     if unseen:
@@ -127,6 +122,18 @@ def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
         yield from _at_sender(row)
     if _SELDOM <= stalled < _OFTEN:
         yield stalls(row)
+
+
+def _at_a_glance(row: Mapping[str, Any]) -> Cause | None:
+    """What is told of a connection whatever its data are; nothing where these must be looked at."""
+    if row["state"] in NEVER:
+        return Cause("not_connected", None, "certain", "", f"the connection was {row['state']}")
+    if evidence.sends_keep_alives_alone(row):
+        text = "the application has nothing to send: keep-alives were captured alone"
+        return Cause("application", None, "likely", "", text)
+    if row["zero_windows"] and evidence.at_window(row) >= _SELDOM:
+        return slow_receiver(row)
+    return None
 
 
 def _unseen(row: Mapping[str, Any]) -> str:
