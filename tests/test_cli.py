@@ -317,6 +317,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ("simulate x.toml", 'did you mean "tightlink run"?'),
         ("x.toml", 'did you mean "tightlink run x.toml"?'),
         ("x.pcapng", 'did you mean "tightlink capture x.pcapng"?'),
+        ("why x.pcap.zst", '"why": there is no such command; did you mean "tightlink capture x.pcap.zst"?'),
+        ("why x.toml", '"why": there is no such command; did you mean "tightlink run x.toml"?'),
         ("analyze effect x", 'did you mean "tightlink analyze effects"?'),
         ("measure ping 192.0.2.7", '"ping": there is no such command; did you mean "tightlink measure path"?'),
         ("nonsense", '"nonsense": there is no such command; tightlink --help lists them'),

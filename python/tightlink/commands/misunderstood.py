@@ -41,7 +41,7 @@ _BELOW: Final = {"path": "ping traceroute mtr pathchar", "tcp": "iperf iperf3", 
 _READERS: Final = {
     ".toml": "run",
     ".py": "study",
-    **dict.fromkeys((".pcap", ".pcapng", ".tr", ".gz"), "capture"),
+    **dict.fromkeys((".pcap", ".pcapng", ".cap", ".tr", ".gz", ".bz2", ".xz", ".zst"), "capture"),
 }
 
 
@@ -78,12 +78,15 @@ def _unknown(error: UnknownCommandError | UnknownOptionError, command: str) -> s
         meant = closest(word, names, likeness=_LIKENESS)
         ending = f"did you mean {meant}?" if meant else f"{command} --help lists them"
         return f"{word}: there is no such option; {ending}"
-    return _no_command(error, (error.unused_tokens or [""])[0], command)
+    return _no_command(error, error.unused_tokens or [""], command)
 
 
-def _no_command(error: CycloptsError, word: str, command: str) -> str:
+def _no_command(error: CycloptsError, words: Sequence[str], command: str) -> str:
+    """The first word is no command; what was meant is told by it, or by the file behind it."""
+    word, *behind = words
     names = [name for name in error.app or () if not name.startswith("-")]
-    found = _command(word, names, top=not error.command_chain)
+    top = not error.command_chain
+    found = _command(word, names, top=top) or (_command(behind[0], (), top=top) if behind and top else None)
     ending = f'did you mean "{command} {found}"?' if found else f"{command} --help lists them"
     return f'"{word}": there is no such command; {ending}'
 
@@ -93,7 +96,7 @@ def _left_over(error: CycloptsError, word: str, command: str) -> str:
     commands = any(not name.startswith("-") for name in error.app or ())
     first = [*(error.root_input_tokens or [])[len(error.command_chain or ()) :], "-"][0]
     if commands and not first.startswith("-") and not Path(first).suffix and not Path(first).exists():
-        return _no_command(error, first, command)
+        return _no_command(error, [first], command)
     ending = _split(list(error.root_input_tokens or ()), word) or f"{command} --help tells what is expected"
     return f'"{word}": one word too many; {ending}'
 
