@@ -14,7 +14,10 @@ _TUNNEL_PORTS: Final = frozenset({"4789", "6081", "2152", "51820", "4500"})
 _SAID: Final[dict[str, tuple[str, str]]] = {
     "datagrams": (
         "application",
-        "the application sets the rate of datagrams; what of them is lost behind the capture cannot be told",
+        (
+            "the application sets the rate of datagrams, by a congestion control or without one: which, and what of "
+            "them is lost behind the capture, cannot be told"
+        ),
     ),
     "tunnel": (
         "unknown",
