@@ -29,6 +29,8 @@ pub struct Source<'a> {
 struct Digested {
     hash: Sha256,
     bytes: u64,
+    /// Whether somebody asked for more than there is.
+    ended: bool,
 }
 
 /// Passes bytes on and remembers their digest.
@@ -43,6 +45,7 @@ impl<R: Read> Read for Watched<R> {
         let mut digest = self.digest.borrow_mut();
         digest.hash.update(&buffer[..read]);
         digest.bytes += read as u64;
+        digest.ended |= read == 0 && !buffer.is_empty();
         Ok(read)
     }
 }
@@ -139,7 +142,10 @@ impl<'a> Source<'a> {
                 // What the system says has a number.
                 Err(error) if self.compressed && error.raw_os_error().is_none() => {
                     self.ended = true;
-                    self.damage = Some(format!("its compression is damaged: {error}"));
+                    // What a decoder says of that is the name of the part in which it was.
+                    let cut = self.digest.borrow().ended.then(|| "the file ends within it".to_owned());
+                    let what = cut.unwrap_or_else(|| error.to_string());
+                    self.damage = Some(format!("its compression is damaged: {what}"));
                 }
                 Err(error) => return Err(Damage::unreadable(self.consumed, error)),
             }
