@@ -25,6 +25,7 @@ from tightlink import arguments
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, Why
 from tightlink.diagnosis.words import named, percent
 from tightlink.errors import TightlinkError, closest
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.commands import Changed, Typed
@@ -84,31 +85,31 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     users = _of_traffic(run) if flow is None else ()
     if "flows" not in run.tables:
         return Why(users, part=run.part)
-    rows = run.flows.to_dicts()
+    flows = run.flows
     if flow is not None:
-        rows = [row for row in rows if flow in (row["label"], row["label"].partition("[")[0])]
-    if flow is not None and not rows:
-        raise _unknown(run, flow)
+        flows = flows.filter((flows["label"] == flow) | (flows["label"].str.split("[").list.first() == flow))
+        if flows.is_empty():
+            raise _unknown(run, flow)
     found = cache(lambda: _found(run, command))
     if "completion_times" in run.tables:
         from tightlink.diagnosis.completions import open_loop
         from tightlink.diagnosis.transfers import of_transfers
 
         many = open_loop(run)
-        if transfers := [row for row in rows if row["label"] in many]:
+        if transfers := [row for row in flows.iter_rows(named=True) if row["label"] in many]:
             users = (*of_transfers(run, transfers, *found()), *users)
-        rows = [row for row in rows if row["label"] not in many]
-        if not rows:
+        flows = flows.filter(~flows["label"].is_in(list(many)))
+        if flows.is_empty():
             return Why(users, part=run.part)
-    left_out = max(0, len(rows) - _MOST_FLOWS)
+    left_out = max(0, flows.height - _MOST_FLOWS)
     if left_out:
-        rows = _largest(rows)[:_MOST_FLOWS]
-    return Why((*_diagnoses(run, rows, found), *users), left_out, run.part)
+        flows = _largest(flows).head(_MOST_FLOWS)
+    return Why((*_diagnoses(run, flows, found), *users), left_out, run.part)
 
 
-def _largest(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of flows, those with most bytes first."""
-    return sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))
+def _largest(flows: pl.DataFrame) -> pl.DataFrame:
+    """Flows with most bytes first; those of which that is not known last."""
+    return flows.sort("bytes_sent", descending=True, nulls_last=True, maintain_order=True)
 
 
 def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
@@ -131,33 +132,35 @@ def _found(run: Run, command: Typed | None) -> tuple[Filling, Changed]:
     return Filling(run, paths), Changed(run, command, small=paths.small)
 
 
-def _diagnoses(run: Run, rows: list[dict[str, Any]], found: Callable[[], tuple[Filling, Changed]]) -> list[Diagnosis]:
+def _diagnoses(run: Run, flows: pl.DataFrame, found: Callable[[], tuple[Filling, Changed]]) -> list[Diagnosis]:
     if "connections" in run.tables:
-        return _of_capture(run, rows)
+        return _of_capture(run, flows)
     if run.source == "trace":
         return []
     from tightlink.diagnosis.accounted import Accounted
 
-    return Accounted(run, *found()).of(rows)
+    return Accounted(run, *found()).of(flows.to_dicts())
 
 
-def _of_capture(run: Run, rows: list[dict[str, Any]]) -> list[Diagnosis]:
+def _of_capture(run: Run, flows: pl.DataFrame) -> list[Diagnosis]:
     """Of flows of a capture, by what the others tell, too: copies, what comes back, errors of routers."""
     from tightlink.diagnosis import over_time
     from tightlink.diagnosis.captured import of_captured
 
-    asked = {row["flow"] for row in rows}
-    others = [row for row in _largest(run.flows.to_dicts())[:_MOST_FLOWS] if row["flow"] not in asked]
-    details = {row["flow"]: row for row in run.table("connections").iter_rows(named=True)}
+    asked = flows["flow"].to_list()
+    looked_at = pl.concat([flows, _largest(run.flows).head(_MOST_FLOWS)]).unique("flow", maintain_order=True)
+    connections = run.table("connections")
+    connections = connections.filter(connections["flow"].is_in(looked_at["flow"].to_list()))
+    details = {row["flow"]: row for row in connections.iter_rows(named=True)}
     # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
     ranked = [
         {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s")}
-        for row in _largest([*rows, *others])
+        for row in _largest(looked_at).iter_rows(named=True)
         for known in (details.get(row["flow"], {}),)
     ]
     told = over_time.told(run.series, ranked) if "series" in run.tables else {}
     backwards = {"times_backwards": run.manifest.get("times_backwards", 0)}
-    return of_captured([{**row, **told.get(row["label"], {}), **backwards} for row in ranked], asked)
+    return of_captured([{**row, **told.get(row["label"], {}), **backwards} for row in ranked], set(asked))
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
