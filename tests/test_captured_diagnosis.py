@@ -466,6 +466,17 @@ def test_connections_that_both_ends_opened(tmp_path: Path, behind_ms: float, pla
     assert "retransmitted" not in run.why().sentence
 
 
+def test_a_packet_that_is_out_of_place_in_the_file_may_be_the_gap(tmp_path: Path) -> None:
+    """Behind its own ACK, as where processors that capture side by side write late."""
+    first, place = _flow(), 41
+    late = first.index(next(frame for frame in first[place:] if len(frame[1]) > _SEGMENT))
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap([*first[:late], *first[late + 1 : late + 30], first[late], *first[late + 30 :]]))
+    said = tl.capture(file).why().sentence
+    assert "or out of place: 1 packet of the file is not in the order of time" in said
+    assert "order of time" not in _sentence(tmp_path, [*first[:late], *first[late + 1 :]])
+
+
 @pytest.mark.parametrize("handshake", [True, False])
 @pytest.mark.parametrize("payload", [0, 1])
 @pytest.mark.parametrize("ends", [1, 2])

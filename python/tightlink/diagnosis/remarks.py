@@ -66,14 +66,22 @@ def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"{gaps}, most of packets that others overtook: {_who_reorders(row)}"
     else:
         behind = ", or by the capture itself" if row["acked_unseen"] else ""
+        if disorder := _of_disorder(row):
+            behind += f", or out of place: {disorder}"
         yield f"{gaps}: lost before the capture point{behind}"
 
 
+def _of_disorder(row: Mapping[str, Any]) -> str:
+    """That packets of the file are out of order, if they are enough for gaps; else empty."""
+    count, missing = row.get("times_backwards", 0), row["lost_segments"] + row["acked_unseen"]
+    if not count or count < _DISORDERED * missing:
+        return ""
+    packets = "1 packet of the file is" if count == 1 else f"{count} packets of the file are"
+    return f"{packets} not in the order of time"
+
+
 def _who_reorders(row: Mapping[str, Any]) -> str:
-    missing = row["lost_segments"] + row["acked_unseen"]
-    if row.get("times_backwards", 0) >= _DISORDERED * missing:
-        return f"{row['times_backwards']} packets of the file are not in the order of time"
-    return (
+    return _of_disorder(row) or (
         "the sender's host reorders packets, or the capture"
         if row["place"] == "sender"
         else "the path reorders packets"
