@@ -477,6 +477,24 @@ def test_a_packet_that_is_out_of_place_in_the_file_may_be_the_gap(tmp_path: Path
     assert "order of time" not in _sentence(tmp_path, [*first[:late], *first[late + 1 :]])
 
 
+def test_a_path_shorter_than_what_hosts_take_does_not_tell_the_place(tmp_path: Path) -> None:
+    """The handshake of two hosts on one machine takes 50 us, and ACKs come after 10, at either end."""
+    found = [_packet(0, SYN, 0, 0), _packet(0.04, SYN | ACK, 0, 1, back=True), _packet(0.05, ACK, 1, 1)]
+    for number in range(3):
+        time, asked, answered = 1 + number, 1 + 100 * (number + 1), 1 + 50 * (number + 1)
+        found += [
+            _packet(time, ACK, asked - 100, answered - 50, 100),
+            _packet(time + 0.01, ACK, answered - 50, asked, back=True),
+            _packet(time + 0.1, ACK, answered - 50, asked, 50, back=True),
+            _packet(time + 0.11, ACK, asked, answered),
+        ]
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap(found))
+    found_of = tl.capture(file).why().sentence
+    assert "captured at the receiver" not in found_of
+    assert "the handshake took no longer than hosts do, and RTTs of 0.01 ms may be the receiver's own delay" in found_of
+
+
 @pytest.mark.parametrize("handshake", [True, False])
 @pytest.mark.parametrize("payload", [0, 1])
 @pytest.mark.parametrize("ends", [1, 2])

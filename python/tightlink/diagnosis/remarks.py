@@ -98,8 +98,9 @@ def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[s
         own = f"captured at the receiver{told}, so that its RTTs are the receiver's own delay"
         yield f"{own}; the path's shortest is at most {ms(whole)}"
     elif row["place"] == "unknown":
+        why = "the handshake took no longer than hosts do" if row["initial_rtt_s"] else "the handshake was not captured"
         yield (
-            f"the handshake was not captured, and RTTs of {ms(row.get('rtt_p50_s') or row['rtt_median_s'])} may be the "
+            f"{why}, and RTTs of {ms(row.get('rtt_p50_s') or row['rtt_median_s'])} may be the "
             "receiver's own delay as well as a path's"
         )
     elif row["place"] == "sender" and may_be_between(captured):

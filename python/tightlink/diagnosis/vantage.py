@@ -42,8 +42,9 @@ def place(row: Mapping[str, Any]) -> Place:
     """Where the capture was taken, seen from a flow."""
     if row["state"] in NEVER or not row["acks"]:
         return "sender"
+    unless_own_delay: Place = "unknown" if _may_be_own_delay(row) else "sender"
     if not tells_place(row):
-        return "unknown" if _may_be_own_delay(row) else "sender"
+        return unless_own_delay
     shortest, before = row["rtt_min_s"] or 0.0, _before_s(row)
     whole = row["initial_rtt_s"] or shortest + before
     behind = shortest / (shortest + before) if shortest or before else 0.0
@@ -51,6 +52,9 @@ def place(row: Mapping[str, Any]) -> Place:
         return "between"
     if behind > _SENDERS or (behind >= _RECEIVERS and before < _OF_HOSTS_S):
         return "sender"
+    if before < _OF_HOSTS_S and row.get("rtt_echoed_median_s") is None:
+        # A handshake may take so long on one host.
+        return unless_own_delay
     # ACKs that wait neither for another segment nor for what is missing come at once from a receiver.
     whole_stream = not row["lost_segments"] and row["rtt_samples"] >= _MANY_SAMPLES
     soon = min(row["rtt_median_s"] or 0.0, row.get("rtt_prompt_p95_s") or 0.0)
