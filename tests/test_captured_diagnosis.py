@@ -477,6 +477,17 @@ def test_a_packet_that_is_out_of_place_in_the_file_may_be_the_gap(tmp_path: Path
     assert "order of time" not in _sentence(tmp_path, [*first[:late], *first[late + 1 :]])
 
 
+def test_nothing_of_a_path_is_before_a_sender_whose_handshake_took_what_hosts_take() -> None:
+    """Of a real transfer between namespaces of one machine, captured where it was sent."""
+    row = {
+        "state": "open", "acks": 14_000, "initial_rtt_s": 22e-6, "rtt_min_s": 5e-6, "rtt_median_s": 44e-6, "rtt_max_s": 7.8e-3,
+        "rtt_prompt_p95_s": 90e-6, "rtt_samples": 4511, "lost_segments": 0, "rtt_echoed_min_s": 2e-6,
+        "rtt_echoed_median_s": 14e-6, "window_max_bytes": 3 << 20, "mss_bytes": 1460, "goodput_bps": 5e9, "idle_s": 0.0,
+        "in_flight_max_bytes": 1 << 20,
+    }  # fmt: skip
+    assert vantage.place(row) == "sender"
+
+
 def test_a_path_shorter_than_what_hosts_take_does_not_tell_the_place(tmp_path: Path) -> None:
     """The handshake of two hosts on one machine takes 50 us, and ACKs come after 10, at either end."""
     found = [_packet(0, SYN, 0, 0), _packet(0.04, SYN | ACK, 0, 1, back=True), _packet(0.05, ACK, 1, 1)]
