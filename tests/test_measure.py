@@ -30,7 +30,7 @@ from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sender_probe import Probe, check_begin, smaller_share
-from tightlink.measure.sending import jobs
+from tightlink.measure.sending import jobs, not_kept
 from tightlink.measure.traffic import Constant
 
 if TYPE_CHECKING:
@@ -390,6 +390,10 @@ def test_windows_are_the_scenarios_unless_they_are_the_kernels_own() -> None:
     assert (free.window_bytes, free.reaches_window) == (60_000, False)
     (own,) = jobs(Plan.of(tl.loads(FTP.replace(', window = "20 packets" } }', " } }"))))
     assert own.window_bytes is None
+    assert not_kept([job, free, own]) == []
+    long = FTP.replace("2 Mbit/s", "400 Mbit/s").replace("10 ms", "100 ms")
+    (window,) = jobs(Plan.of(tl.loads(long.replace('window = "20 packets"', 'window = "3 MiB"'))))
+    assert not_kept([window]) == ["windows of 3 MiB and more are as large as the receiver's kernel has them: ftp"]
 
 
 def test_a_sender_that_has_ended_tells_nobody_else_to() -> None:

@@ -140,6 +140,9 @@ def test_transports_begin_as_the_profile_says(one_flow: str) -> None:
     assert linux["a"].metrics == {"initcwnd": 10, "rto_min": 200}
     assert linux["b"].metrics == {}
     assert linux["a"].system["net.ipv4.tcp_timestamps"] == linux["b"].system["net.ipv4.tcp_sack"] == "1"
+    # Segments without offloads take a multiple of their payload in a buffer: its own largest one holds 2.6 MB of them.
+    assert int(linux["a"].system["net.ipv4.tcp_wmem"].split()[2]) >= 4 * (3 << 20)
+    assert "net.ipv4.tcp_wmem" not in linux["b"].system
 
 
 def test_what_linux_does_its_own_way_is_known(one_flow: str) -> None:

@@ -90,8 +90,9 @@ def test_flows_start_and_stop_when_they_shall() -> None:
 
 
 def test_what_limits_a_sender_is_told_from_its_own_clock_and_the_kernels() -> None:
-    def sent(spent: TimeSpent, **info: int) -> dict[str, float | None]:
-        return SentFlow(0, 0, 0, 0, None, 0, 0, TcpInfo(**{**INFO, **info}), spent, None).limited_by()
+    def sent(spent: TimeSpent, *, has_window: bool = True, **info: int) -> dict[str, float | None]:
+        flow = SentFlow(0, 0, 0, 0, None, 0, 0, TcpInfo(**{**INFO, **info}), spent, None)
+        return flow.limited_by(has_window=has_window)
 
     shares = sent(TimeSpent(1.0, 2.0, 3.0, 4.0), receiver_limited_us=1_000_000)
     assert shares == {
@@ -104,6 +105,9 @@ def test_what_limits_a_sender_is_told_from_its_own_clock_and_the_kernels() -> No
         "limited_by_congestion_window": 0.3,
     }
     assert set(sent(TimeSpent(0, 0, 0, 0)).values()) == {None}
+    # Without a window of its own, what is full is the socket's send buffer.
+    buffered = sent(TimeSpent(1.0, 2.0, 3.0, 4.0), has_window=False, receiver_limited_us=1_000_000)
+    assert (buffered["limited_by_receiver_window"], buffered["limited_by_congestion_window"]) == (0.1, 0.6)
 
 
 def test_goodput_counts_what_arrives_from_the_start_until_before_the_stop() -> None:

@@ -27,7 +27,7 @@ from tightlink.measure.results import Measured, attempted, run
 from tightlink.measure.sender_iperf3 import Iperf3
 from tightlink.measure.sender_iperf3 import warnings as of_iperf3
 from tightlink.measure.sender_probe import Probe
-from tightlink.measure.sending import Job, Sender, jobs
+from tightlink.measure.sending import Job, Sender, jobs, not_kept
 from tightlink.measure.testbed import Bed
 from tightlink.progress import Progress
 from tightlink.run import Run
@@ -141,7 +141,8 @@ class _Work:
 
 
 def _once(plan: Plan, device: Device, work: _Work) -> Run:
-    warnings = [*plan.warnings, *(of_iperf3(work.jobs) if work.sender.name == "iperf3" else [])]
+    warnings = [*plan.warnings, *not_kept(work.jobs)]
+    warnings += of_iperf3(work.jobs) if work.sender.name == "iperf3" else []
     own = settings.differences(plan)
     if own:
         warnings.append(f"Linux has its own way instead: {', '.join(own)}")

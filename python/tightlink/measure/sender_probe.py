@@ -240,7 +240,7 @@ class Probe:
             "stop_s": stop_s,
             "packets_retransmitted": info.retransmitted_packets,
             "timeouts": info.timeouts,
-            **flow.limited_by(),
+            **flow.limited_by(has_window=job.window_bytes is not None),
         }
         began_s = None if flow.start_ns is None else float(self._seconds(flow.start_ns))
         check_begin(job.start_s, began_s, error=flow.error)
@@ -256,10 +256,12 @@ class Probe:
         if received is not None and stop_s > job.start_s:
             columns["goodput_bps"] = received.goodput_bps(self._time_ns(job.start_s), self._time_ns(stop_s))
             series["delivered_bytes"] = (self._seconds(received.time_ns).tolist(), received.bytes.tolist())
+        # Linux counts only what it could have sent when the buffer was found full.
+        buffered_s = flow.spent.window_s if job.window_bytes is None else 0.0
         kernel = {
             "busy_s": info.busy_us * _MICRO,
             "receiver_limited_s": info.receiver_limited_us * _MICRO,
-            "buffer_limited_s": info.buffer_limited_us * _MICRO,
+            "buffer_limited_s": max(info.buffer_limited_us * _MICRO, buffered_s),
             "rtt_min_s": info.rtt_min_us * _MICRO,
         }
         done_s = None if received is None or job.size_bytes is None else self._done_s(received, job.size_bytes)

@@ -214,6 +214,14 @@ def _window(tcp: Mapping[str, Any]) -> int | None:
     return window if window + tcp["payload_bytes"] <= units.size(LINUX.tcp.window) else None
 
 
+def not_kept(jobs: Sequence[Job]) -> list[str]:
+    """That windows which a path holds are the kernel's own, in a sentence; nothing where there are none."""
+    free = [job.label for job in jobs if job.tcp and job.window_bytes is None and job.reaches_window]
+    if not free:
+        return []
+    return [f"windows of {LINUX.tcp.window} and more are as large as the receiver's kernel has them: {', '.join(free)}"]
+
+
 def _reaches(way: Sequence[Mapping[str, Any]], round_trip_s: float, tcp: Mapping[str, Any], size: int) -> bool:
     """Whether the path holds as much as the window, so that it limits."""
     limits = [link["queue"]["limit"] for link in way]

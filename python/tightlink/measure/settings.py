@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from tightlink import units
@@ -46,6 +47,14 @@ CONTROLS: Final = ("reno", "cubic", "bbr")
 
 #: The sysctl that names the control of connections that ask for none.
 CONGESTION_CONTROL: Final = "net.ipv4.tcp_congestion_control"
+
+#: The sysctl with the smallest, first and largest send buffer of a connection.
+_SEND_BUFFERS: Final = "net.ipv4.tcp_wmem"
+_RECEIVE_BUFFERS: Final = "net.ipv4.tcp_rmem"
+#: Both where they cannot be read: Linux's defaults.
+_USUAL_BUFFERS: Final = {_SEND_BUFFERS: (4096, 16_384, 1 << 22), _RECEIVE_BUFFERS: (4096, 131_072, 6 << 20)}
+#: What a window takes in a send buffer: its overhead, and as much again that is written ahead.
+_SEND_OVERHEAD: Final = 4
 
 #: The same for all hosts.
 _ALWAYS: Final = {
@@ -78,6 +87,7 @@ def of_hosts(plan: Plan) -> dict[str, HostSettings]:
 
 def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
     found = {name: HostSettings() for name in plan.hosts}
+    send_buffers = _send_buffers()
     wanted: dict[tuple[str, str], tuple[Any, str]] = {}
     controls: dict[str, set[str]] = {}
     for flow in plan.flows():
@@ -87,6 +97,7 @@ def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
         key = f"traffic.{flow['group']}.tcp"
         sender, receiver = plan.node(flow["from"]), plan.node(flow["to"])
         controls.setdefault(sender, set()).add(control(key, tcp))
+        found[sender].system[_SEND_BUFFERS] = send_buffers
         for host, name, value, said in _of_flow(key, tcp, sender, receiver):
             before, whose = wanted.setdefault((host, name), (value, said))
             if before != value:
@@ -101,6 +112,25 @@ def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
         if len(names) == 1:
             found[host].system[CONGESTION_CONTROL] = names.pop()
     return found
+
+
+def _send_buffers() -> str:
+    """Send buffers that hold the largest window of a receiver: scenarios have windows, and no send buffers.
+
+    Without offloads a segment takes more than its payload, so that Linux's largest one holds some 1800 segments.
+    """
+    least, first, most = _buffers(_SEND_BUFFERS)
+    window_bytes = _buffers(_RECEIVE_BUFFERS)[2] // 2
+    return f"{least} {first} {max(most, _SEND_OVERHEAD * window_bytes)}"
+
+
+def _buffers(name: str) -> tuple[int, int, int]:
+    """Smallest, first and largest buffer of connections here, in bytes."""
+    try:
+        least, first, most = map(int, Path("/proc/sys", *name.split(".")).read_text(encoding="ascii").split())
+    except (OSError, ValueError):
+        return _USUAL_BUFFERS[name]
+    return least, first, most
 
 
 def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> Iterable[tuple[str, str, Any, str]]:

@@ -108,24 +108,26 @@ class SentFlow:
     error: str | None
     """Why it failed, if it did."""
 
-    def limited_by(self) -> dict[str, float | None]:
+    def limited_by(self, *, has_window: bool = True) -> dict[str, float | None]:
         """The shares of time as the table ``flows`` has them; nothing for what a sender cannot see.
 
         Time at the window that the probe keeps counts as time at the receiver's window, whose part it plays; whether
         the path was full meanwhile (``network``) only the path knows. Pacing, where the kernel paces, is part of the
-        congestion window's share. Without time there are no shares.
+        congestion window's share, and so is the send buffer, which is what is full where the probe was given no window
+        (``has_window``). Without time there are no shares.
         """
         spent = self.spent
         receiver = min(spent.kernel_s, self.info.receiver_limited_us / 1e6)
+        kept_s = spent.window_s if has_window else 0.0
         total = spent.handshake_s + spent.application_s + spent.window_s + spent.kernel_s
         seconds = {
             "handshake": spent.handshake_s,
             "application": spent.application_s,
-            "receiver_window": spent.window_s + receiver,
+            "receiver_window": kept_s + receiver,
             "network": None,
             "pacing": None,
             "sender_rate": None,
-            "congestion_window": spent.kernel_s - receiver,
+            "congestion_window": spent.kernel_s - receiver + spent.window_s - kept_s,
         }
         known = total > 0
         return {
