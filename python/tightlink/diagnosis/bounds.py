@@ -227,6 +227,12 @@ def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cau
     return Cause("handshake", share, "certain", "", f"the handshake is under way, {ms(waits)}{longer}")
 
 
+def handshake_timeouts(row: Mapping[str, Any], path: Path) -> int:
+    """How many of a flow's timeouts its handshake awaited: each takes as long as the first timeout, or longer."""
+    waits_s = (row["limited_by_handshake"] or 0.0) * lasted(row)
+    return min(row["timeouts"] or 0, int(waits_s / (path.tcp or {})["rto"]["initial_s"]))
+
+
 def lasted(row: Mapping[str, Any]) -> float:
     """For how long a flow was sending, in seconds; of one that was not, a second."""
     return float(row["stop_s"] - row["start_s"]) or 1.0

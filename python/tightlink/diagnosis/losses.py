@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from tightlink import control
 from tightlink.diagnosis.answers import Cause, Certainty
-from tightlink.diagnosis.bounds import SATURATED, lasts, mean_window, network, router
+from tightlink.diagnosis.bounds import SATURATED, handshake_timeouts, lasts, mean_window, network, router
 from tightlink.diagnosis.kinds import DEAF
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
@@ -202,13 +202,25 @@ def hold(lost: float, row: Mapping[str, Any], path: Path) -> bool:
 
     Those of an overshoot come together, and make one cut.
     """
-    return lost > 0 and allowed(lost, path, row["rtt_mean_s"] or path.base_rtt_s) < NEAR * path.holds_packets
+    return allowed(lost, path, row["rtt_mean_s"] or path.base_rtt_s) < NEAR * path.holds_packets
 
 
 def allowed(lost: float, path: Path, rtt_s: float) -> float:
-    """The window that a share of losses allows at round trips of so long."""
+    """The window in packets that a share of losses allows at round trips of so long."""
+    if lost <= 0:
+        return math.inf
     window = renos_window(lost)
     return max(window, cubics_window(lost, rtt_s)) if path.congestion == "cubic" else window
+
+
+def answered(row: Mapping[str, Any], path: Path, share: float) -> int:
+    """Packets that a flow lost; none where it has retransmitted none, and waits for no timer: its window is not cut.
+
+    Nor where they are the handshake's, before there was a window.
+    """
+    lost: int = row["packets_dropped"] or 0
+    unanswered = row["packets_retransmitted"] == 0 and not row["timeouts"] and not awaits_timeouts(row, path, share)
+    return 0 if unanswered or lost <= handshake_timeouts(row, path) else lost
 
 
 def busy(row: Mapping[str, Any], link: Link) -> str:

@@ -67,6 +67,8 @@ class Path:
     """What its packets wait in queues on the way there, in the mean; nothing where nobody measured it."""
     constant_bytes: float = math.inf
     """A larger receiver's window begins small, and opens as far as it is used."""
+    minds_lost_syns: bool = True
+    """Whether a connection of which a SYN was lost begins with one packet and a threshold of two (RFC 5681 §3.1)."""
 
     def down(self, start_s: float, stop_s: float) -> tuple[float, Link]:
         """For how long of a time the link is down that is so for longest, there or back, and which it is."""

@@ -129,6 +129,7 @@ class Paths:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in ("path", "reverse_path"))
         nodes = [self._network.hops[index].origin for index in forward]
         tcp = getattr(self._explicit.traffic[flow["group"]], "tcp", None)
+        linux = self.profile == LINUX.name
         passed = [(place, node) for place, node in enumerate(nodes) if node in self._network.processors]
         return Path(
             flow,
@@ -136,7 +137,8 @@ class Paths:
             tuple(map(self.link_at, reverse)) if "tcp" in flow["transport"] else (),
             tuple(self._processor(node, sends=place == 0) for place, node in passed),
             None if tcp is None else str(tcp.window),
-            constant_bytes=units.size(LINUX.tcp.window) if self.profile == LINUX.name else math.inf,
+            constant_bytes=units.size(LINUX.tcp.window) if linux else math.inf,
+            minds_lost_syns=not linux,
         )
 
     @property

@@ -303,6 +303,14 @@ def _lift_threshold(path: Path, _: Cause, __: Others) -> Tried | None:
     return "slow start without a threshold", {_key(path, "tcp.initial_ssthresh"): "unlimited"}
 
 
+def _await_handshake(path: Path, _: Cause, __: Others) -> Tried | None:
+    """A first timeout that is longer than the round trip, before which every SYN is retransmitted."""
+    if path.tcp is None or path.base_rtt_s < path.tcp["rto"]["initial_s"]:
+        return None
+    longer = units.format_time(float(math.ceil(2 * path.base_rtt_s)))
+    return f"a first timeout of {longer}, longer than the round trip", {_key(path, "tcp.rto.initial"): longer}
+
+
 def _resume_slow_start(path: Path, cause: Cause, _: Others) -> Tried | None:
     # Where something else is what holds the flow, it would take from others.
     if path.leaves_early is None or (cause.share or 1.0) < _MOST:
@@ -333,7 +341,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
     "random_loss": _ignore_losses,
     "reordering": _wait_for_late,
     "slow_start": _begin_larger,
-    "window_growth": lambda *found: _lift_threshold(*found) or _resume_slow_start(*found),
+    "window_growth": lambda *found: _await_handshake(*found) or _lift_threshold(*found) or _resume_slow_start(*found),
     "control": _take_part,
     "sender_packet_rate": _larger_packets,
     "router_packet_rate": _larger_packets,

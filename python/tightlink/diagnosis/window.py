@@ -16,6 +16,7 @@ from tightlink.diagnosis.bounds import (
     SATURATED,
     busy_processor,
     gave_way,
+    handshake_timeouts,
     marked_early,
     mean_window,
     network,
@@ -23,7 +24,7 @@ from tightlink.diagnosis.bounds import (
     saturated,
 )
 from tightlink.diagnosis.filling import acks_bps
-from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, YIELDING
+from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, MANAGED, YIELDING
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
@@ -55,10 +56,11 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     found = _full(row, path, paths, share) or _left_early(row, path, share) or losses.overtaken(row, path, share)
     if found is not None:
         return found
-    heeded = not _paces(row, path) or row["packets_dropped"] > _FEW * row["packets_sent"]
+    lost = losses.answered(row, path, share)
+    heeded = not _paces(row, path) or lost > _FEW * row["packets_sent"]
     # A mark cuts the window as a loss does, but for one that waits for a timer.
-    more_marks = (row["packets_marked"] or 0) > row["packets_dropped"] and not losses.awaits_timeouts(row, path, share)
-    if row["packets_dropped"] and heeded and not more_marks and not _held_back(row, path):
+    more_marks = (row["packets_marked"] or 0) > lost and not losses.awaits_timeouts(row, path, share)
+    if lost and heeded and not more_marks and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
         return _marks(row, path, share)
@@ -131,11 +133,16 @@ def _held_back(row: Mapping[str, Any], path: Path) -> bool:
 def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
     """HyStart has taken what a wire adds to some packets for a queue, and there are hardly any losses since.
 
+    Those of a queue that manages itself come one by one, and few are enough where round trips are long.
     Of recoveries those that do not wait for late packets reduce the window often enough by themselves.
     """
-    retransmitted = max(row["packets_retransmitted"] or 0, row["packets_dropped"])
+    lost = losses.answered(row, path, share)
+    retransmitted = max(row["packets_retransmitted"] or 0, lost)
     few = retransmitted <= _RARE * row["packets_sent"] and not losses.most_on_wire(path).lost_on_wire
-    small = (mean_window(row, path) or math.inf) < losses.NEAR * path.holds_packets
+    managed = max(path.forward, key=lambda link: link.lost_at_queue).discipline in MANAGED
+    share_lost, rtt_s = lost / row["packets_sent"], row["rtt_mean_s"] or path.base_rtt_s
+    allowed = losses.allowed(share_lost, path, rtt_s) if managed else math.inf
+    small = (mean_window(row, path) or math.inf) < min(losses.NEAR * path.holds_packets, allowed)
     patient = not retransmitted or (path.tcp or {})["recovery"] == "rack"
     heeds = path.congestion not in BY_DELAY | BY_RATE and not _marked(row, path) and not _starting(row, path, share)
     return _growing(row, path, share) if path.leaves_early and few and small and patient and heeds else None
@@ -145,16 +152,22 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     """Neither losses nor marks, and slow start is over: the control's own choice."""
     if path.congestion in BY_DELAY:
         return _cautious(row, path, share)
-    if path.congestion in BY_RATE:
-        text = f"{path.congestion} paces at the rate that it has measured{losses.beside_path(row, path)}"
-        return Cause("pacing", share, "likely", "", text)
-    if _paces(row, path):
-        text = f"the pacing rate of {path.congestion} is below what the path carries{losses.beside_path(row, path)}"
-        return Cause("pacing", share, "likely", "", text)
+    if path.congestion in BY_RATE or _paces(row, path):
+        text = f"the pacing rate of {path.congestion} is below what the path carries"
+        if path.congestion in BY_RATE:
+            text = f"{path.congestion} paces at the rate that it has measured"
+        return Cause("pacing", share, "likely", "", text + losses.beside_path(row, path))
     if not control.is_built_in(path.congestion):
         text = f"{path.congestion} keeps its window below what the path holds{losses.beside_path(row, path)}"
         return Cause("control", share, "likely", "", text)
-    text = f"the congestion window still grows, without a loss so far{losses.beside_path(row, path)}"
+    clean = "" if row["packets_dropped"] else ", without a loss so far"
+    text = f"the congestion window still grows{clean}{losses.beside_path(row, path)}"
+    # RFC 5681 §3.1: an initial window of one segment, with a threshold of two. A kernel, which tells of no pacing, may
+    # begin as ever.
+    if path.minds_lost_syns and handshake_timeouts(row, path) and row["limited_by_pacing"] is not None:
+        reason = "a SYN was lost" if row["packets_dropped"] else "the handshake timed out"
+        text = f"the congestion window, which began with one packet as {reason}, grows slowly{losses.beside_path(row, path)}"
+        return Cause("window_growth", share, "certain", "", text)
     threshold = _threshold(path)
     if threshold is not None:
         text = f"the congestion window grows by a packet per round trip from a threshold of {threshold:g} packets on"
@@ -220,7 +233,8 @@ def _rounds(row: Mapping[str, Any], path: Path, share: float) -> float:
 
 
 def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    if of_each(row, "packets_delivered") > _STARTED * path.holds_packets:
+    lost = row["packets_dropped"] > handshake_timeouts(row, path)
+    if lost or of_each(row, "packets_delivered") > _STARTED * path.holds_packets:
         text = f"slow start lasts, {amount(_rounds(row, path, share))} round trips"
         return Cause("slow_start", share, "certain", "", text)
     size = path.spec["traffic"].get("bytes")

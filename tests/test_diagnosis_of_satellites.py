@@ -1,0 +1,77 @@
+"""Why is it slow over a satellite? Long round trips, outages and handovers, and what they do to a window."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import tightlink as tl
+from tightlink.diagnosis import Diagnosis
+from tightlink.run import Run
+
+#: A download over 600 ms whose ACKs come in slots.
+SLOTS: Final = """
+profile = "linux"
+duration = "20 s"
+link.sat = { ends = ["net", "home"], rate = "20 Mbit/s", delay = "279 ms", queue = "1 BDP", reverse = { rate = "2 Mbit/s", jitter = { kind = "uniform", most = "40 ms" } } }
+traffic.d = { kind = "bulk", from = "net", to = "home", tcp.window = "4 MiB" }
+"""
+#: A transfer over two hops by satellite.
+TWO_HOPS: Final = """
+profile = "linux"
+duration = "20 s"
+link.sat = { ends = ["net", "home"], rate = "10 Mbit/s", delay = "600 ms", queue = "1 BDP" }
+traffic.d = { kind = "bulk", from = "net", to = "home", bytes = "200 kB" }
+"""
+
+
+def _run(text: str, changes: dict[str, Any] | None = None) -> Run:
+    return tl.simulate(tl.loads(text).set_all(changes or {}))
+
+
+def _told(text: str, changes: dict[str, Any] | None = None) -> Diagnosis:
+    return _run(text, changes).why("d").diagnoses[0]
+
+
+def test_losses_that_have_cut_no_window_yet_do_not_hold_it() -> None:
+    """The queue overflows for the first time as the run ends, after HyStart has left slow start at 49 packets."""
+    run = _run(SLOTS, {"seed": 7})
+    assert run.flows.select("packets_dropped", "packets_retransmitted", "timeouts").row(0)[1:] == (0, 0)
+    assert run.flows["packets_dropped"][0] > 0
+    found = run.why("d").diagnoses[0]
+    assert (found.causes[0].name, found.causes[0].certainty) == ("window_growth", "likely")
+    assert "HyStart has left slow start early" in found.sentence
+
+
+def test_hystart_that_left_late_does_not_hold_a_window_that_losses_hold() -> None:
+    """In a short queue few losses are enough, where round trips are long (RFC 9438, eq. 5)."""
+    queue = {"kind": "codel", "limit": "4000 packets", "interval": "600 ms", "target": "30 ms"}
+    changes = {"link.sat.rate": "100 Mbit/s", "link.sat.queue": queue, "duration": "90 s"}
+    run = _run(SLOTS, changes | {"traffic.d.tcp.window": "16 MiB"})
+    assert 0 < run.flows["packets_dropped"][0] < run.flows["packets_sent"][0] / 1000
+    found = run.why("d").diagnoses[0]
+    assert "HyStart" not in found.sentence
+
+
+def test_a_lost_syn_is_no_random_loss() -> None:
+    near = {"link.sat.delay": "100 ms", "link.sat.reverse": {"loss": 0}}
+    once = near | {"link.sat.loss": {"packets": [1]}}
+    lost = _told(TWO_HOPS, once | {"profile": "rfc"})
+    assert lost.causes[0].name == "window_growth"
+    assert "which began with one packet as a SYN was lost" in lost.sentence
+    assert not lost.suggestions
+    # Linux does not mind.
+    lost = _told(TWO_HOPS, once)
+    assert [cause.name for cause in lost.causes] == ["handshake", "slow_start"]
+    # What is lost later cuts the window.
+    assert _told(TWO_HOPS, near | {"link.sat.loss": {"packets": [9, 40]}}).causes[0].name == "random_loss"
+
+
+def test_a_first_timeout_below_the_round_trip_is_told() -> None:
+    found = _told(TWO_HOPS, {"profile": "rfc"})
+    assert "which began with one packet as the handshake timed out" in found.sentence
+    assert found.suggestions[0].changes == {"traffic.d.tcp.rto.initial": "3 s"}
+    before, after = (
+        _run(TWO_HOPS, {"profile": "rfc"} | changes).flows["goodput_bps"][0]
+        for changes in ({}, found.suggestions[0].changes)
+    )
+    assert after > 2 * before
