@@ -199,6 +199,26 @@ traffic.ftp = {{ kind = "bulk", from = "a", to = "b", tcp = {{ congestion = "ren
     assert at_window * full == pytest.approx(flow["limited_by_network"], abs=0.06)
 
 
+@pytest.mark.parametrize("flush", [True, False])
+def test_a_link_that_is_down_is_not_full(flush: bool) -> None:  # noqa: FBT001  # it is a parameter
+    """What comes meanwhile is lost or waits, and a timer is awaited beyond the end of the outage."""
+    outage = {"schedule": [{"at": "2 s", "for": "2 s"}], "flush": flush}
+    text = """
+profile = "linux"
+duration = "10 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "40 packets" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+"""
+    scenario = tl.loads(text).set("link.wire.outages", outage)
+    run = tl.simulate(scenario, trace=True)
+    (link, _) = scenario.resolve()["links"]
+    flow = run.flows.row(0, named=True)
+    whole = {"round_trip_s": flow["rtt_mean_s"], "start_s": 0.0, "stop_s": 10.0}
+    full = traced.full_share(run.packets, [(link, ("a", "b"))], **whole)
+    assert full == pytest.approx(flow["limited_by_network"], abs=0.05)
+    assert full < 0.8
+
+
 def test_time_is_that_of_the_scenario(run: Run) -> None:
     early = run.packets.with_columns(pl.col("time_s") + 5)
     found = traced.in_time(early, {0: 2}, shift_s=-5.0, duration_s=1.0)

@@ -199,7 +199,8 @@ def full_share(
 ) -> float:
     """The share of a flow's time in which a link was saturated: busy for 95 % of a round trip, as simulations count.
 
-    The links are those that the sender's packets cross, each with the nodes at its ends.
+    A packet that waits on a line for the end of an outage does not keep it busy. The links are those that the sender's
+    packets cross, each with the nodes at its ends.
     """
     lasts = stop_s - start_s
     if lasts <= 0:
@@ -211,7 +212,8 @@ def full_share(
         served = _services(_on(packets, ends), link).select(pl.col("time_s", "until_s") - start_s)
         # What began before the flow counts from its start on.
         served = served.filter(pl.col("until_s") > 0).with_columns(pl.col("time_s").clip(lower_bound=0.0))
-        full |= _busy(served, times)["value"] >= _THROUGHOUT
+        up_s = np.diff(UpTime(link, stop_s).until(start_s + np.array([0.0, *times])))
+        full |= _busy(served, times)["value"] >= _THROUGHOUT + 1 - up_s / times[0]
     return float(full.mean() or 0.0)  # type: ignore[arg-type]  # a column of truth values
 
 
@@ -311,6 +313,10 @@ def _services(own: pl.DataFrame, link: Mapping[str, Any]) -> pl.DataFrame:
         # While it is down nothing of it is transmitted.
         up = UpTime(link, float(nominal["until_s"].max()))  # type: ignore[arg-type]  # a column of numbers
         served_s = nominal["until_s"] - nominal["time_s"]
+        if link["outages"]["flush"]:
+            # What is on the line then, or comes, is lost at once.
+            sent_s = np.diff(up.until(nominal.select("time_s", "until_s").to_numpy()))[:, 0]
+            return nominal.with_columns(until_s=pl.col("time_s") + pl.Series(sent_s))
         return nominal.with_columns(until_s=pl.Series(up.time(up.until(nominal["time_s"]) + served_s.to_numpy())))
     waited = started.join(_waited(own), on="uid", maintain_order="left")
     next_s, next_waited = pl.col("time_s").shift(-1), pl.col("waited_s").shift(-1) > _NO_WAIT_S
