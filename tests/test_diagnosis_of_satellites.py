@@ -22,6 +22,13 @@ duration = "20 s"
 link.sat = { ends = ["net", "home"], rate = "10 Mbit/s", delay = "600 ms", queue = "1 BDP" }
 traffic.d = { kind = "bulk", from = "net", to = "home", bytes = "200 kB" }
 """
+#: A download over a low orbit, whose satellites take half a second to hand over.
+HANDOVERS: Final = """
+profile = "linux"
+duration = "50 s"
+link.sat = { ends = ["net", "home"], rate = "150 Mbit/s", delay = { kind = "leo", shortest = "20 ms", longest = "30 ms", outage = "400 ms" }, queue = { kind = "codel", limit = "1000 packets" }, reverse = { rate = "15 Mbit/s", queue = "100 ms" } }
+traffic.d = { kind = "bulk", from = "net", to = "home" }
+"""
 
 
 def _run(text: str, changes: dict[str, Any] | None = None) -> Run:
@@ -75,3 +82,17 @@ def test_a_first_timeout_below_the_round_trip_is_told() -> None:
         for changes in ({}, found.suggestions[0].changes)
     )
     assert after > 2 * before
+
+
+def test_timeouts_of_an_outage_are_not_those_of_a_queue() -> None:
+    """While a handover keeps packets waiting for longer than the timer lasts, it expires, and nothing is lost by that."""
+    found = _told(HANDOVERS)
+    assert found.causes[0].name == "recovery"
+    assert "timeout" not in found.causes[0].text
+    assert "Link sat is down for 1.2 s of 50 s, where 3 timeouts expire" in found.sentence
+    # The timer is longer than they are.
+    assert "timeout" not in _told(HANDOVERS, {"link.sat.delay.outage": "40 ms"}).sentence
+    # Nothing is lost at all.
+    held = _told(HANDOVERS, {"traffic.d.tcp.window": "100 packets"})
+    assert held.causes[0].name == "receiver_window"
+    assert "where 3 timeouts expire" in held.sentence

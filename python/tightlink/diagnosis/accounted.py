@@ -24,7 +24,7 @@ from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import ALIKE, MEMBERS, family, ms, named, percent, sentence
+from tightlink.diagnosis.words import ALIKE, MEMBERS, WAITED_OUT, family, ms, named, percent, sentence
 from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ class Accounted:
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
         """Diagnoses of flows by their rows of the table ``flows``: those that have the same are one."""
-        rows = [{**row, MEMBERS: self._paths.flows_of(row["label"])} for row in rows]
-        flows = list(map(self._flow, rows))
+        flows = [self._flow({**row, MEMBERS: self._paths.flows_of(row["label"])}) for row in rows]
         made = [self._of_group(*family) for family in self._families(self._groups(flows))]
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
 
@@ -104,6 +103,9 @@ class Accounted:
     def _flow(self, row: Mapping[str, Any]) -> _Flow:
         label = row["label"]
         path, kernel = self._paths.of(label), self._kernel
+        needless = path.needless_timeouts(row)
+        # Neither losses nor queues have to do with these.
+        row = {**row, "timeouts": row["timeouts"] and row["timeouts"] - needless, WAITED_OUT: needless}
         found = causes(row, path, self._paths, kernel.shares(row))
         waits = delay(row, path, kernel.shortest_s(label), fill=lambda link: self._filling.others(link, row))
         fills = path.tcp is None and label in self._filling.of(waits.where, row)
@@ -224,10 +226,12 @@ def _outage(flow: _Flow) -> str:
     """That a link of the path is down for a part of a flow's time, where no cause says so."""
     down_s, link = flow.path.down(flow.row["start_s"], flow.row["stop_s"])
     told = any(cause.name in {"outage", "handshake"} for cause in named_causes(flow.causes))
-    average = " on average" if link.fails_at_random else ""
-    return (
-        f"Link {link.name} is down for {ms(down_s)} of {ms(lasted(flow.row))}{average}" if down_s and not told else ""
-    )
+    if not down_s or told:
+        return ""
+    text = f"Link {link.name} is down for {ms(down_s)} of {ms(lasted(flow.row))}"
+    text += " on average" if link.fails_at_random else ""
+    expire, many = flow.row[WAITED_OUT], "s expire" if flow.row[WAITED_OUT] > 1 else " expires"
+    return text + (f", where {expire} timeout{many}" if expire else "")
 
 
 def _falling(found: Sequence[Cause]) -> str:

@@ -13,7 +13,7 @@ from tightlink.diagnosis import bounds, datagrams, window
 from tightlink.diagnosis.answers import Cause, merged
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import ms, timeouts
+from tightlink.diagnosis.words import WAITED_OUT, ms, timeouts
 
 _PREFIX: Final = "limited_by_"
 #: A share of time below which a cause is not worth a word.
@@ -96,7 +96,12 @@ def _outage(row: Mapping[str, Any], path: Path, paths: Paths, held: float, netwo
             about_s = float(f"{awaited * lasted_s:.1g}")
             said += " or behind that the retransmission timer is awaited"
             lasts += f" and about {ms(about_s)}"
-    return Cause("outage", share, "certain", link.name, f"{said}, {lasts}{timeouts(row)}")
+    return Cause("outage", share, "certain", link.name, f"{said}, {lasts}{timeouts(_of_outages(row))}")
+
+
+def _of_outages(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a flow with the timeouts that expired while a link was down and nothing was lost."""
+    return {**row, "timeouts": (row["timeouts"] or 0) + row.get(WAITED_OUT, 0)}
 
 
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:

@@ -111,13 +111,14 @@ class Link:
         """
         if self.fails_at_random or not self.spec.get("outages", {}).get("flush"):
             return 0.0
-        awaited_s = 0.0
-        for begins_s, ends_s in self._outages(start_s, stop_s):
-            expires_s, timeout_s = begins_s, least_s
-            while expires_s < ends_s:
-                expires_s, timeout_s = expires_s + timeout_s, min(2 * timeout_s, rto["max_s"])
-            awaited_s += min(expires_s, stop_s) - ends_s
-        return awaited_s
+        outages = self._outages(start_s, stop_s)
+        return sum(min(_expirations(span, rto, least_s)[-1], stop_s) - span[1] for span in outages)
+
+    def needless_timeouts(self, start_s: float, stop_s: float, rto: Mapping[str, float], least_s: float) -> int:
+        """How often such a timer expires during its outages, where packets wait for their end and none is lost."""
+        if self.fails_at_random or self.spec.get("outages", {"flush": True})["flush"]:
+            return 0
+        return sum(len(_expirations(span, rto, least_s)) - 1 for span in self._outages(start_s, stop_s))
 
     def outages_add_s(self, start_s: float, stop_s: float) -> float:
         """Mean wait for the end of its outages, of packets that come evenly over a time.
@@ -322,3 +323,13 @@ class Processor:
     def dropped(self) -> int:
         """Packets lost at its input ring."""
         return self.totals.get("dropped_input_ring") or 0
+
+
+def _expirations(outage: tuple[float, float], rto: Mapping[str, float], least_s: float) -> list[float]:
+    """When a timer expires that doubles from ``least_s`` on, from the beginning of an outage until after its end."""
+    begins_s, ends_s = outage
+    found, timeout_s = [begins_s + least_s], least_s
+    while found[-1] < ends_s:
+        timeout_s = min(2 * timeout_s, rto["max_s"])
+        found.append(found[-1] + timeout_s)
+    return found

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from tightlink.diagnosis.links import Link, Processor
+from tightlink.diagnosis.words import MEMBERS
 
 #: A window that lacks so little of a packet fills the path, too.
 _ROUNDED: Final = 0.2
@@ -74,6 +75,16 @@ class Path:
         """For how long of a time the link is down that is so for longest, there or back, and which it is."""
         links = (*self.forward, *self.reverse)
         return max(((link.down_s(start_s, stop_s), link) for link in links), key=lambda found: found[0])
+
+    def needless_timeouts(self, row: Mapping[str, Any]) -> int:
+        """How many of a flow's timeouts expired while a link was down that loses nothing by that."""
+        if self.tcp is None or not row["timeouts"]:
+            return 0
+        rto, times_s = self.tcp["rto"], (row["start_s"], row["stop_s"])
+        # At least: without what the round trip varies.
+        least_s = rto["min_s"] + (row["rtt_mean_s"] or self.base_rtt_s)
+        found = (link.needless_timeouts(*times_s, rto, least_s) for link in (*self.forward, *self.reverse))
+        return min(int(row["timeouts"]), max(found) * int(row.get(MEMBERS, 1)))
 
     def link(self, name: str) -> Link:
         """The link of this name on the way there."""

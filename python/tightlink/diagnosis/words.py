@@ -15,6 +15,8 @@ _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 ALIKE: Final = "alike"
 #: In the row of a group that the table does not divide into flows: how many these are.
 MEMBERS: Final = "members"
+#: In the row of a flow: timeouts that expired while a link was down that keeps what waits; ``timeouts`` lacks them.
+WAITED_OUT: Final = "waited_out"
 #: Names of disciplines in a sentence; a drop-tail queue has none.
 DISCIPLINES: Final = {
     "cake": "CAKE",
