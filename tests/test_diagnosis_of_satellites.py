@@ -96,3 +96,19 @@ def test_timeouts_of_an_outage_are_not_those_of_a_queue() -> None:
     held = _told(HANDOVERS, {"traffic.d.tcp.window": "100 packets"})
     assert held.causes[0].name == "receiver_window"
     assert "where 3 timeouts expire" in held.sentence
+
+
+def test_jitter_is_told_where_queues_add_less() -> None:
+    """Also to one of two flows that are alike but for the wires on their ways."""
+    calls = """
+link.sat = { ends = ["net", "home"], network = "geo" }
+traffic.up = { kind = "cbr", from = "home", to = "net", interval = "20 ms", udp.payload = "160 B" }
+traffic.down = { kind = "cbr", from = "net", to = "home", interval = "20 ms", udp.payload = "160 B" }
+duration = "10 s"
+"""
+    run = tl.simulate(tl.loads(calls))
+    up, down = run.why().diagnoses
+    assert (up.flows, down.flows) == (("up",), ("down",))
+    mean_ms = 1e3 * run.flows["one_way_delay_mean_s"][0] - 279.15
+    assert f"The jitter of sat.reverse adds {mean_ms:.1f} ms, queues add under 0.1 ms" in up.sentence
+    assert "jitter" not in down.sentence

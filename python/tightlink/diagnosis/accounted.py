@@ -72,10 +72,10 @@ class Accounted:
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
 
     def _groups(self, flows: Sequence[_Flow]) -> list[list[_Flow]]:
-        """Flows that are alike; and that wait in the same queue, unless they wait in many."""
-        alike: dict[tuple[Any, ...], dict[str, list[_Flow]]] = {}
+        """Flows that are alike; and that wait in the same queue and on the same wires, unless they wait in many."""
+        alike: dict[tuple[Any, ...], dict[tuple[str, str], list[_Flow]]] = {}
         for flow in flows:
-            where = "" if is_little(flow.delay) else flow.delay.where
+            where = "" if is_little(flow.delay) else flow.delay.where, flow.delay.wire
             alike.setdefault(_alike(flow), {}).setdefault(where, []).append(flow)
         return [
             group

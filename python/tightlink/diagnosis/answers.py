@@ -87,6 +87,8 @@ class Delay:
     """Whether these are delays of a round trip, rather than one way."""
     text: str
     """The delay in words."""
+    wire: str = ""
+    """What adds delay beside queues, such as "the jitter of radio"; empty where that is little."""
 
 
 @dataclass(frozen=True)

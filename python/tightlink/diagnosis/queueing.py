@@ -16,6 +16,8 @@ from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 LITTLE: Final = 0.1
+#: Less than this part of it is not said of a wire that delays packets; where queues add more, less than above.
+_SLIGHT: Final = 0.02
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
 #: A delay of less is not worth its digits, beside base delays that are not as short themselves.
@@ -67,11 +69,13 @@ def delay(
     p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, beside_s=base + sum(moves))
     is_tcp = path.tcp is not None
     what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
-    wire = _wire(changing, moves, base)
+    whole = sum(moves)
+    wire = "" if whole < (LITTLE if mean > whole else _SLIGHT) * base else _wire(changing, moves)
+    moved = f"{wire} adds {ms(whole)}" if wire else ""
     if mean < LITTLE * base:
         little = f"under {ms(_NOTHING_S)}" if mean < _NOTHING_S <= LITTLE * base else ms(mean)
         text = f"queues add {little} to {what}"
-        return Delay(first.name, mean, p95, base, is_tcp, f"{wire}, {text}" if wire else text)
+        return Delay(first.name, mean, p95, base, is_tcp, f"{moved}, {text}" if wire else text, wire)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
     full = max(path.processors, key=lambda each: each.load, default=None)
     if full is not None and there - on_links > waits[first.name]:
@@ -79,13 +83,13 @@ def delay(
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
         return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
-    also = f"; {wire} more" if wire else ""
+    also = f"; {moved} more" if wire else ""
     # Where flows take turns, or a class goes first, nobody waits behind what others put there.
     first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
     others_fill = "" if first.discipline in FAIR or first_class else fill(first.name)
     down_s = of_outages_s(row, path, first)
     if down_s > _MOST * mean and not (others_fill and path.tcp is None):
-        return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
+        return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}", wire)
     behind = f", {others_fill}," if others_fill else ""
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
     if path.tcp is not None and down_s > LITTLE * mean:
@@ -96,18 +100,15 @@ def delay(
     if second is not None:
         parts = f"{of_first} {ms(waits[first.name])} and that of {second.name} ({_limit(second, path)})"
         text = f"queues add {ms(mean)}{upper} to {what}, {parts} {ms(waits[second.name])}{also}"
-    return Delay(first.name, mean, p95, base, is_tcp, text)
+    return Delay(first.name, mean, p95, base, is_tcp, text, wire)
 
 
-def _wire(changing: Sequence[Sequence[Link]], moves: Sequence[float], base_s: float) -> str:
-    """That links whose delay changes, there or back, add so much in the mean; nothing where that is little."""
-    whole = sum(moves)
-    if whole < LITTLE * base_s:
-        return ""
-    links = [each[0] for each, adds in zip(changing, moves, strict=True) if adds >= LITTLE * whole]
+def _wire(changing: Sequence[Sequence[Link]], moves: Sequence[float]) -> str:
+    """What adds delay on the links whose delay changes, there or back, by their names."""
+    links = [each[0] for each, adds in zip(changing, moves, strict=True) if adds >= LITTLE * sum(moves)]
     words = {link.delayed_by for link in links}
     what = words.pop() if len(words) == 1 else "changing delay"
-    return f"the {what} of {named(link.name for link in links)} adds {ms(whole)}"
+    return f"the {what} of {named(link.name for link in links)}"
 
 
 def of_outages_s(row: Mapping[str, Any], path: Path, link: Link) -> float:
