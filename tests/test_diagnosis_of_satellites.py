@@ -112,3 +112,33 @@ duration = "10 s"
     mean_ms = 1e3 * run.flows["one_way_delay_mean_s"][0] - 279.15
     assert f"The jitter of sat.reverse adds {mean_ms:.1f} ms, queues add under 0.1 ms" in up.sentence
     assert "jitter" not in down.sentence
+
+
+def test_a_shorter_limit_leaves_a_strict_queue_its_order() -> None:
+    """The lowest class that waits loses its last packet there: those above it lose none."""
+    uplink = """
+profile = "linux"
+duration = "60 s"
+link.uplink = { ends = ["ship", "hub"], rate = "2 Mbit/s", delay = "270 ms", queue = { kind = "strict", limit = "200 packets", order = ["EF"] } }
+traffic.call = { kind = "cbr", from = "ship", to = "hub", interval = "20 ms", dscp = "EF", udp.payload = "160 B" }
+traffic.d = { kind = "bulk", from = "ship", to = "hub" }
+"""
+    before = _run(uplink)
+    (found,) = before.why("d").diagnoses
+    assert found.suggestions[0].changes == {"link.uplink.queue.limit": "92 packets"}
+    after = _run(uplink, found.suggestions[0].changes)
+    call, data = after.flows.rows(named=True)
+    assert call["packets_dropped"] == 0
+    assert data["rtt_mean_s"] < 0.7 * before.flows["rtt_mean_s"][1]
+    assert data["goodput_bps"] > 0.98 * before.flows["goodput_bps"][1]
+    # Datagrams behind it are to wait: whoever puts classes in an order wants that.
+    assert not before.why("call").diagnoses[0].suggestions
+
+
+def test_outages_of_both_directions_are_those_of_the_link() -> None:
+    outages = """
+duration = "30 s"
+link.sat = { ends = ["net", "home"], rate = "20 Mbit/s", delay = "30 ms", queue = "1000 packets", outages = { schedule = [{ at = "5 s", for = "1500 ms" }], period = "15 s" } }
+traffic.d = { kind = "bulk", from = "net", to = "home", tcp = { window = "60 packets" } }
+"""
+    assert "The outages of sat add" in _told(outages).sentence

@@ -23,7 +23,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.diagnosis.beside import SMALL, Others
 from tightlink.diagnosis.commands import Tried
-from tightlink.diagnosis.kinds import BY_RATE, DEAF, FAIR
+from tightlink.diagnosis.kinds import BY_RATE, DEAF, FAIR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many, rate_changes
@@ -52,7 +52,7 @@ def other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: b
     """
     if (link.limit_packets(path.packet_bytes) or math.inf) <= burst(path):
         return
-    if link.discipline in FAIR:
+    if link.discipline in (*FAIR, STRICT):
         # What it gives to classes stays.
         yield from _as_path(link, path, ".limit")
     elif others.beside.together or (path.acks_wait_for_data and link in path.forward):

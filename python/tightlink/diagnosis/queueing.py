@@ -89,7 +89,8 @@ def delay(
     others_fill = "" if first.discipline in FAIR or first_class else fill(first.name)
     down_s = of_outages_s(row, path, first)
     if down_s > _MOST * mean and not (others_fill and path.tcp is None):
-        return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}", wire)
+        told = f"{_outages(row, _down(first, path), mean, p95)} to {what}{also}"
+        return Delay(first.name, mean, p95, base, is_tcp, told, wire)
     behind = f", {others_fill}," if others_fill else ""
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
     if path.tcp is not None and down_s > LITTLE * mean:
@@ -126,13 +127,20 @@ def of_outages_s(row: Mapping[str, Any], path: Path, link: Link) -> float:
     return float(rtt_s * link.down_s(*times_s) / (times_s[1] - times_s[0]))
 
 
-def _outages(row: Mapping[str, Any], link: Link, mean_s: float, p95_s: float | None) -> str:
+def _down(link: Link, path: Path) -> str:
+    """What is down where a link is: both of its directions, if the other one is at the same times."""
+    both = link.name.removesuffix(".reverse")
+    other = next((each for each in path.forward if each.name == both), link)
+    return both if other.spec["outages"] == link.spec["outages"] else link.name
+
+
+def _outages(row: Mapping[str, Any], link: str, mean_s: float, p95_s: float | None) -> str:
     """What they add, and the longest wait, which is what a receiver's buffer has to bridge."""
     longest = row.get("queueing_delay_max_s")
     said = [f"{ms(p95_s)} at p95"] if p95_s is not None else []
     said += [f"{ms(longest)} at most"] if longest is not None else []
     upper = f" ({', '.join(said)})" if said else ""
-    return f"the outages of {link.name} add {ms(mean_s)}{upper}"
+    return f"the outages of {link} add {ms(mean_s)}{upper}"
 
 
 def _parts(path: Path, there: float, back: float) -> dict[str, float]:

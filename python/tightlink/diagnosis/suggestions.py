@@ -391,7 +391,9 @@ def _for_delay(
         return
     if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
         yield others.next_class
-    if link.discipline not in {*MANAGED, STRICT} and (link.utilization >= _BUSY or others.fill):
+    # Whoever puts classes in an order wants datagrams of the last to wait.
+    ordered = link.discipline == STRICT and path.tcp is None
+    if link.discipline not in MANAGED and not ordered and (link.utilization >= _BUSY or others.fill):
         greedy = _is_greedy(row, path, link, others) or (path.tcp is None and row["label"] in others.fill)
         drowned = path.tcp is None and link.name in others.beside.acked
         fair = (bool(others.controls) or drowned) and not greedy
