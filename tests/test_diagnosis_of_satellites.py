@@ -142,3 +142,16 @@ link.sat = { ends = ["net", "home"], rate = "20 Mbit/s", delay = "30 ms", queue 
 traffic.d = { kind = "bulk", from = "net", to = "home", tcp = { window = "60 packets" } }
 """
     assert "The outages of sat add" in _told(outages).sentence
+
+
+def test_no_larger_window_is_suggested_than_tcp_has() -> None:
+    """RFC 7323 §2.3: at most 1 GiB, of which 100 Gbit/s and 150 ms are more."""
+    wan = """
+profile = "linux"
+duration = "3 s"
+link.wan = { ends = ["a", "b"], rate = "100 Gbit/s", delay = "75 ms" }
+traffic.d = { kind = "bulk", from = "a", to = "b", tcp.window = "100 packets" }
+"""
+    found = _told(wan)
+    assert found.suggestions[0].text == "TCP's largest window (741534 packets, 1 GiB)"
+    assert found.suggestions[0].changes == {"traffic.d.tcp.window": "741534 packets"}

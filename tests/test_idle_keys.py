@@ -56,6 +56,11 @@ def _warnings(**changes: Any) -> list[str]:
             "the rate of wire is 6.94 Mbit/s in the mean, not 5 Mbit/s, as rate.least cuts what would be below it",
             {"link.wire.rate": {**NOISE, "deviation": "2 Mbit/s"}},
         ),
+        (
+            {"traffic.ftp.tcp.window": "800000 packets"},
+            "the window of ftp is larger than any that TCP can advertise, 1 GiB (RFC 7323 §2.3)",
+            {"traffic.ftp.tcp.window": "1 GiB"},
+        ),
     ],
 )  # fmt: skip
 def test_what_does_nothing_is_said(changes: dict[str, Any], warning: str, with_effect: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import Final, TypeVar
@@ -52,6 +52,18 @@ class Kind:
     integer: bool = False
     bare: str = ""
     """The unit that somebody has in mind who writes none."""
+
+    def limit(self, most: float) -> str:
+        """A largest value in the largest decimal unit, with three digits, rounded down.
+
+        >>> SIZE.limit(2**31 - 1), TIME.limit(1e9)
+        ('2.14 GB', '1000000000 s')
+        """
+        decimal = [each for each in self.units.items() if set(str(each[1])) <= set("10")]
+        unit, factor = max((each for each in decimal if each[1] <= most), key=lambda each: each[1])
+        amount = Decimal(most) / int(factor)
+        digits = amount.quantize(Decimal(1).scaleb(amount.adjusted() - 2), ROUND_DOWN)
+        return f"{_plain(digits)} {unit}"
 
 
 @dataclass(frozen=True)

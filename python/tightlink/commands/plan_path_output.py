@@ -20,6 +20,7 @@ from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, several
+from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 
 _ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
 _UNITS: Final[dict[str, Callable[[float], str]]] = {
@@ -78,8 +79,8 @@ def show(answer: Answer) -> None:
         _show_fit(answer.fitted)
     print_text(
         f"{units.format_rate(path.bandwidth_bps)}, {units.format_time(path.rtt_s)}, queue "
-        f"{units.format_packets(path.queue_packets)}: a bandwidth-delay product of {path.bdp_bytes / 1e3:.4g} kB, "
-        f"which is a window of {path.bdp_packets} packets"
+        f"{units.format_packets(path.queue_packets)}: a bandwidth-delay product of {_size(path.bdp_bytes)}, "
+        f"which is a window of {path.bdp_packets} packets{_beyond(path.bdp_bytes)}"
     )
     if path.line:
         print_text(f"beside these as the file has them: {', '.join(named(path.line))}")
@@ -269,6 +270,12 @@ def _percent(value: float) -> str:
     return grouped(f"{100 * value:.3g} %")
 
 
+def _beyond(window_bytes: float) -> str:
+    """That no single flow has such a window, where none does."""
+    largest = units.format_size(LARGEST_WINDOW_BYTES)
+    return f", and TCP's largest is {largest}" if window_bytes > LARGEST_WINDOW_BYTES else ""
+
+
 def _time(seconds: float) -> str:
     return rounded(seconds, units.format_time)
 
@@ -281,12 +288,12 @@ def _long(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def _size(count: int) -> str:
+def _size(count: float) -> str:
     """Bytes as links count them, in powers of 1000: "1 TB"."""
     for exponent, prefix in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if count >= 10**exponent:
             return f"{count / 10**exponent:.4g} {prefix}B"
-    return f"{count} B"
+    return f"{count:g} B"
 
 
 def _r2(estimate: Estimate | None) -> str:

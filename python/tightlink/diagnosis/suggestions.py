@@ -20,6 +20,7 @@ from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
 from tightlink.diagnosis.words import MEMBERS, between
+from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 
 #: A queueing delay is worth a change from so much of the base delay on.
 _STANDING: Final = 0.25
@@ -176,7 +177,13 @@ def _open_window(path: Path, cause: Cause, others: Others) -> Tried | None:
     return text, {_key(path, "tcp.window"): f"{packets} packets"}
 
 
-def _as_path(path: Path) -> Tried:
+def _as_path(path: Path) -> Tried | None:
+    largest = LARGEST_WINDOW_BYTES // (path.tcp or {})["payload_bytes"]
+    if path.most_packets > largest:
+        packets = units.format_packets(largest)
+        is_larger = largest > _MORE * (path.window_packets or 0)
+        text = f"TCP's largest window ({packets}, {units.format_size(LARGEST_WINDOW_BYTES)})"
+        return (text, {_key(path, "tcp.window"): packets}) if is_larger else None
     packets = units.format_packets(path.most_packets)
     at = " at its highest rates" if path.most_packets > path.full_packets else ""
     return f"a window of what the path holds{at} ({packets})", {_key(path, "tcp.window"): packets}
@@ -386,8 +393,8 @@ def _for_delay(
     fills = bool(found) and found[0].name == "saturated_link" and found[0].where == link.name
     if fills and bounds.window_fills(row, path) and others.alone and not path.acks_wait_for_data:
         # Its window makes the queue, and nobody else's packets add to its round trips.
-        if (path.window_packets or 0) > _LARGER * path.most_packets:
-            yield _as_path(path)
+        smaller = _as_path(path) if (path.window_packets or 0) > _LARGER * path.most_packets else None
+        yield from [] if smaller is None else [smaller]
         return
     if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
         yield others.next_class

@@ -20,6 +20,7 @@ from statistics import NormalDist
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 
 #: Queues that mark unless they are told not to, so that who has one need not mean its marks.
 _MARK_BY_DEFAULT: Final = frozenset({"fq-codel", "cake", "dualpi2"})
@@ -42,7 +43,19 @@ def idle(tables: Mapping[str, Any]) -> list[str]:
         *([] if _asking(flows, tables["users"]) else _marking(links)),
         *_shapers(links),
         *_cut_means(links),
+        *_windows(flows),
     ]
+
+
+def _windows(flows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    tcps = ((each["group"], each["transport"].get("tcp")) for each in flows)
+    named = _names(
+        group for group, tcp in tcps
+        if tcp is not None and tcp["window_packets"] * tcp["payload_bytes"] > LARGEST_WINDOW_BYTES
+    )  # fmt: skip
+    if named:
+        largest = units.format_size(LARGEST_WINDOW_BYTES)
+        yield f"the window of {named} is larger than any that TCP can advertise, {largest} (RFC 7323 §2.3)"
 
 
 def _dscp(flows: Iterable[Mapping[str, Any]], queues: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def _quantity(
         if kind in least and quantity.exact < least[kind].exact:
             raise wrong(f'{kind.name} of at least "{least[kind]}"', value=value)
         if quantity.exact > largest:
-            raise wrong(f"{kind.name} of at most {largest:g} in SI units", value=value)
+            raise wrong(f'{kind.name} of at most "{kind.limit(largest)}"', value=value)
         return str(quantity)
 
     return _Quantity(check, kinds=kinds)
@@ -98,6 +98,8 @@ _LARGEST_LOAD: Final = 100
 _LARGEST_BARE_LOAD: Final = 2
 _A_LOAD: Final = f'a share above 0 and up to {_LARGEST_BARE_LOAD}, or per cent up to "{100 * _LARGEST_LOAD} %"'
 _MOST_BYTES = 2**31 - 1
+#: The largest window that TCP can advertise, scaled by 14 bits (RFC 7323 §2.3).
+LARGEST_WINDOW_BYTES: Final = 2**30
 MOST_PACKETS: Final = 2**31 - 1
 #: The smallest packet that every link must carry whole (RFC 791).
 _SMALLEST_MTU = "68 B"

@@ -21,6 +21,7 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, np, pl
 from tightlink.reduce import largest, samples, smallest
 from tightlink.scenario.congestion import works_with
+from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 from tightlink.simulate import simulate
 
 FLOWS: Final = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40)
@@ -115,7 +116,7 @@ def predict(  # noqa: PLR0913
 
 
 def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
-    """Windows worth trying for a number of flows, in packets: up to what fills the path, and the queue.
+    """Windows worth trying for a number of flows, in packets: up to what fills the path and the queue, and TCP has.
 
     >>> from tightlink.analysis.path.bulk_path import BulkPath
     >>> windows(BulkPath(10e6, 0.162), 4)
@@ -125,7 +126,8 @@ def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
     found = {
         max(_LEAST_WINDOW, math.ceil((share * product + part * path.queue_packets) / flows)) for share, part in _WINDOWS
     }
-    return sorted({min(window, most or window) for window in found})
+    most_of_tcp = path.window_packets(LARGEST_WINDOW_BYTES)
+    return sorted({min(window, most or window, most_of_tcp) for window in found})
 
 
 def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
