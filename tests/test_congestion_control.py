@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tightlink import _core, units
+from tightlink import _core
 from tightlink.analysis.responses.ranks import ranks
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
@@ -285,10 +285,7 @@ def test_the_level_of_a_parameter_is_told_by_the_other_responses() -> None:
 
 @pytest.mark.parametrize("name", [name for name in HEAVIER if file_of(name).exists()])
 def test_a_run_of_stored_responses_is_made_again(name: str) -> None:
-    """To the byte, the run with the fewest packets; a later engine's may be another, and says so.
-
-    Of the longest the first period: what is simulated until its end knows nothing of the others.
-    """
+    """To the byte, the run with the fewest packets; a later engine's may be another, and says so."""
     found, _ = heavier(name)
     kept = stored(found)
     assert "dirty" not in kept.origin
@@ -297,15 +294,12 @@ def test_a_run_of_stored_responses_is_made_again(name: str) -> None:
     assert runs.height == found.conditions.height * len(found.compared) * found.replications
     packets = kept.table.filter(pl.col("response") == "packets_entering").group_by(keys).agg(pl.col("value").sum())
     condition, algorithm, replication = packets.sort("value", *keys).row(0)[:3]
-    scenario = found.scenario(condition, algorithm, kept.size, replication)
+    own = rows(
+        name,
+        f"{condition:02}/{algorithm}/{replication}",
+        simulate(found.scenario(condition, algorithm, kept.size, replication), threads=1),
+    )
     same = [pl.col(key) == value for key, value in zip(keys, (condition, algorithm, replication), strict=True)]
-    if units.time(scenario.duration) >= 300:
-        begin, end = scenario.written()["observe"]["periods"]["before"]
-        # The crowd comes with the second.
-        first = {"duration": end, "observe.periods": {"before": [begin, end]}, "traffic.users.crowd": None}
-        scenario = scenario.set_all(first)
-        same.append(pl.col("period") == "before")
-    own = rows(name, f"{condition:02}/{algorithm}/{replication}", simulate(scenario, threads=1))
     made, there = io.BytesIO(), io.BytesIO()
     as_stored(own).write_parquet(made)
     as_stored(kept.table.filter(same)).write_parquet(there)
