@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink.scenario.resolve import resolve
 
 BASE = """\
 profile = "{profile}"
@@ -110,6 +111,96 @@ def test_dctcp_holds_the_queue_at_its_threshold() -> None:
         assert found.links["utilization"][0] > {"dctcp": 0.97, "reno": 0.85}[congestion]
     assert 15 < queues["dctcp"] < 35
     assert queues["reno"] < queues["dctcp"]
+
+
+def queue_of(queue: object) -> object:
+    """The queue of the link of two DCTCP flows over 20 Mbit/s and 40 ms, as the engine has it."""
+    scenario = tl.loads(BASE.format(profile="rfc")).set_all({CONTROL: "dctcp", QUEUE: queue})
+    return resolve(scenario.explicit())["links"][0]["queue"]
+
+
+@pytest.mark.parametrize(
+    ("mark", "known"),
+    # A BDP is 100 kB, in packets of 1500 B; 12 ms at 20 Mbit/s are 30 kB.
+    [("0.2 BDP", {"packets": 14}), ("12 ms", {"bytes": 30_000}), ("30 kB", {"bytes": 30_000})],
+)
+def test_a_threshold_is_written_as_a_limit_is(mark: str, known: dict[str, int]) -> None:
+    found = {"kind": "threshold", "limit": {"packets": 67}, "mark": known}
+    assert queue_of({"kind": "threshold", "limit": "1 BDP", "mark": mark}) == found
+    by_class = {"classes": [[0, known]], "others": {"packets": 3}}
+    strict = {"kind": "strict", "limit": "1 BDP", "order": ["CS0"], "mark": {"CS0": mark, "others": "3 packets"}}
+    assert queue_of(strict) == {"kind": "strict", "limit": {"packets": 67}, "order": [0], "mark": by_class}
+    drr = {"kind": "drr", "limit": "300 kB", "mark": mark}
+    assert queue_of(drr)["mark"] == {"classes": [], "others": known}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("queue", "sentence"),
+    [
+        ({"kind": "threshold", "limit": "1 BDP", "mark": "1.5 BDP"},
+         'link.wire.queue.mark = "1.5 BDP": expected less than the limit, which is 1 BDP'),
+        ({"kind": "drr", "limit": "1 BDP", "mark": {"CS0": "67 packets"}},
+         'link.wire.queue.mark.CS0 = "67 packets": expected less than the limit'),
+        ({"kind": "strict", "limit": "1 BDP", "order": ["CS0"], "mark": {"EF": "1 packets"}},
+         'link.wire.queue.mark = "EF": expected a class of order, which is CS0, or "others"'),
+        ({"kind": "drr", "limit": "1 BDP", "mark": {"EF": "2 packets"}},
+         "expected a class that some traffic has as its dscp, of which there is CS0"),
+        ({"kind": "threshold", "limit": "1 BDP", "mark": "0.1 ms"},
+         'link.wire.queue.mark = "0.1 ms": expected at least as long as the line takes for one packet of 1500 B'),
+        ({"kind": "threshold", "limit": "1 BDP", "mark": "unlimited"}, "link.wire.queue.mark"),
+        ({"kind": "strict", "limit": "1 BDP", "order": ["CS0"], "mark": {"CS9": "1 packets"}}, "CS9"),
+    ],
+)  # fmt: skip
+def test_a_threshold_that_cannot_be_is_named(queue: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(tl.ScenarioError) as error:
+        queue_of(queue)
+    assert sentence in str(error.value)
+
+
+def test_no_threshold_is_in_round_trips_of_nobody() -> None:
+    """Over a link that nothing takes, a queue and its threshold in BDP have a length all the same."""
+    idle = '\nlink.idle = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 ms", queue = %s }\n'
+    queue = '{ kind = "threshold", limit = "1 BDP", mark = "0.2 BDP" }'
+    run = tl.simulate(tl.loads(BASE.format(profile="rfc") + idle % queue).set("duration", "1 s"))
+    assert run.links.filter(link="idle")["packets_in"].item() == 0
+
+
+@pytest.mark.parametrize("queue", [{"kind": "drr"}, {"kind": "strict", "order": ["EF"]}])
+def test_one_class_is_marked_as_a_queue_of_its_own(queue: dict[str, Any]) -> None:
+    """Where all packets are of one class, its threshold does what that of a single queue does, packet by packet."""
+    base = tl.loads(BASE.format(profile="linux")).set_all({CONTROL: "dctcp", "traffic.ftp.dscp": "EF"})
+    limits = {"limit": "150 packets", "mark": "20 packets"}
+    one, same = (tl.simulate(base.set(QUEUE, table | limits)) for table in ({"kind": "threshold"}, queue))
+    assert one.links["packets_marked"].sum() > 100
+    assert one.flows.equals(same.flows)
+    # Of what waits at the end one has counted the marks.
+    first, second = (sum(found.links["packets_marked"].to_list()) for found in (one, same))
+    assert 0 <= first - second <= 20
+
+
+@pytest.mark.parametrize(("queue", "shares"), [("drr", (0.5, 0.5)), ("strict", (0.0, 1.0))])
+def test_each_class_has_its_threshold(queue: str, shares: tuple[float, float]) -> None:
+    """Two classes of DCTCP: one is held at 10 packets, the other at 40, each in its own queue, and the classes share the line
+    as their discipline says. Bounds were set before it was run: DCTCP's queue swings below its threshold and no more
+    than a round trip's growth above it."""
+    base = tl.loads(BASE.format(profile="rfc")).set_all({CONTROL: "dctcp", "traffic.ftp.dscp": "EF"})
+    other = (
+        '\n[traffic.other]\nkind = "bulk"\nfrom = "a"\nto = "b"\ntcp = { congestion = "dctcp", recovery = "rack" }\n'
+    )
+    table = {"kind": queue, "limit": "1000 packets", "mark": {"EF": "40 packets", "others": "10 packets"}}
+    rate = {"link.wire.rate": "100 Mbit/s", "link.wire.delay": "1 ms"}
+    if queue == "strict":
+        table["order"] = ["CS0", "EF"]
+        table["mark"] = {"CS0": "10 packets", "EF": "40 packets"}
+    run = tl.simulate(tl.loads(base.to_toml() + other).set_all({QUEUE: table, "duration": "5 s", **rate}))
+    assert sum(run.flows["packets_dropped"].to_list()) == 0
+    rows = {name: run.flows.filter(pl.col("label").str.starts_with(name)) for name in ("ftp", "other")}
+    goodputs = [sum(rows[name]["goodput_bps"].to_list()) for name in rows]
+    assert [each / sum(goodputs) for each in goodputs] == pytest.approx(list(shares), abs=0.05)
+    other_s = rows["other"].row(0, named=True)["queueing_delay_p95_s"]
+    assert other_s < 2 * 10 * (1500 * 8 / 100e6) / shares[1]
+    if queue == "drr":
+        assert 1.5 < max(rows["ftp"]["queueing_delay_p95_s"].to_list()) / other_s < 6
 
 
 @pytest.mark.parametrize("congestion", ["cubic", "dctcp", "prague"])

@@ -275,6 +275,11 @@ def test_what_is_wrong_with_users(key: str, value: object, sentence: str | None)
 AROUND = [
     ("link.east.one_way", True, 'traffic.web.places: no way from "a" to "b": connect them by links'),
     ("link.east.queue", "1 BDP", "beside traffic.web, of kind users, which has no one round trip"),
+    (
+        "link.east.queue",
+        {"kind": "threshold", "limit": "99 packets", "mark": "1 BDP"},
+        'link.east.queue.mark = "1 BDP": expected a number of packets or bytes beside traffic.web',
+    ),
     ("node.a.processor.per_packet", "1 us", "node.a.processor: expected no processor beside traffic.web"),
     ("observe.flows", "each", "expected nothing here: traffic.web has no flows"),
     ("observe.periods.calm", ["10 min", "16 min"], "does not overlap calm, which lasts until 16 min"),

@@ -274,6 +274,8 @@ _FORMS: Final = {
     "coupling": "`2`",
     "classic_share": '`0.1`, `"10 %"`',
     "weights": "`{ EF = 3, CS1 = 0.5 }`",
+    "Drr.mark": '`"20 packets"` or `{ EF = "5 packets", others = "0.2 BDP" }`',
+    "Strict.mark": '`"20 packets"` or `{ EF = "5 packets", others = "0.2 BDP" }`',
     "order": '`["EF", "AF41"]`',
     "l4s": '`["EF"]`',
     "dscp": '`"EF"`, `"AF41"`, `"CS1"`',

@@ -3,6 +3,7 @@
 //!
 //! - the `limit` of a queue in BDP: `{"bdp": "3/2", "key": "link.wire.queue", "written": "1.5 BDP"}`,
 //! - or as what the line sends in a time: `{"time_s": "1/50", "key": "link.wire.queue", "written": "20 ms"}`,
+//! - likewise its thresholds for marks,
 //! - a window in BDP: `{"bdp": "2"}`,
 //! - of RED `min`, `max`, `weight` and `adaptive.least` that are null,
 //! - `transfers`, whose flows are drawn ([`transfers`](crate::transfers)),
@@ -29,8 +30,13 @@ use crate::wrong::Wrong;
 const WINDOWS: [&str; 4] =
     ["window_packets", "initial_window_packets", "initial_ssthresh_packets", "max_ssthresh_packets"];
 
-/// A queue in bandwidth-delay products.
+/// Where the limit of a queue stands in its table.
+const LIMIT: &str = "/limit";
+
+/// A limit of a queue, or a threshold, in bandwidth-delay products.
 struct Wanted {
+    /// Where it stands in the table of the queue, a JSON pointer.
+    place: String,
     times: BigRational,
     key: String,
     written: String,
@@ -71,14 +77,20 @@ pub fn fill(scenario: &mut Value) -> Result<(), Wrong> {
             scenario["flows"][index]["transport"]["tcp"][name] = packets.into();
         }
     }
-    for (link, packets) in fill_queues(&queues, &mut paths)? {
-        scenario["links"][link]["queue"]["limit"] = json!({ "packets": packets });
+    for (link, place, packets) in fill_queues(&queues, &mut paths)? {
+        set(&mut scenario["links"][link]["queue"], place, json!({ "packets": packets }));
     }
     Ok(())
 }
 
-/// The queues that are in BDP, by the index of their links; RED's are filled in.
-fn take_queues(scenario: &mut Value) -> Result<BTreeMap<usize, Wanted>, Wrong> {
+fn set(queue: &mut Value, place: &str, limit: Value) {
+    if let Some(there) = queue.pointer_mut(place) {
+        *there = limit;
+    }
+}
+
+/// The limits and thresholds of queues that are in BDP, by the index of their links; those in time and RED's are filled in.
+fn take_queues(scenario: &mut Value) -> Result<BTreeMap<usize, Vec<Wanted>>, Wrong> {
     let mut found = BTreeMap::new();
     let links = scenario.get_mut("links").and_then(Value::as_array_mut);
     for (index, link) in links.into_iter().flatten().enumerate() {
@@ -87,23 +99,55 @@ fn take_queues(scenario: &mut Value) -> Result<BTreeMap<usize, Wanted>, Wrong> {
         let line = Line { rate_bps, rate_pps: number("rate_pps"), delay_s };
         let framing = |key: &str| link["framing"][key].as_u64().unwrap_or_default();
         let frame = framing("smallest_bytes").max(u64::from(FULL) + framing("overhead_bytes"));
-        let Some(queue) = link.get_mut("queue").and_then(Value::as_object_mut) else { continue };
-        if queue.get("kind").is_some_and(|kind| kind == "red") {
-            red::fill(queue, line);
+        let Some(queue) = link.get_mut("queue") else { continue };
+        if let Some(table) = queue.as_object_mut().filter(|table| table.get("kind").is_some_and(|kind| kind == "red")) {
+            red::fill(table, line);
         }
-        let Some(limit) = queue.get("limit").and_then(Value::as_object) else { continue };
-        let amount = |key: &str| exact::of_text(limit.get(key)?.as_str()?);
-        let text = |key: &str| limit.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let wanted = |times| Wanted { times, key: text("key"), written: text("written") };
-        if let Some(times) = amount("bdp") {
-            found.insert(index, wanted(times));
-            queue.insert("limit".into(), "unlimited".into());
-        } else if let Some(seconds) = amount("time_s") {
-            let limit = sent_in(&wanted(seconds), line, frame)?;
-            queue.insert("limit".into(), limit);
+        let mut places = Vec::new();
+        relative(queue, &mut String::new(), &mut places);
+        let mut in_bdp = Vec::new();
+        for (wanted, in_time) in places {
+            let limit = if in_time { sent_in(&wanted, line, frame)? } else { "unlimited".into() };
+            set(queue, &wanted.place, limit);
+            if !in_time {
+                in_bdp.push(wanted);
+            }
+        }
+        if !in_bdp.is_empty() {
+            found.insert(index, in_bdp);
         }
     }
     Ok(found)
+}
+
+/// What in the table of a queue, or in what stands there at `place`, is in BDP or, as is said of each, in time.
+fn relative(value: &Value, place: &mut String, found: &mut Vec<(Wanted, bool)>) {
+    let known = place.len();
+    let mut inside = |name: &str, value: &Value| {
+        place.push('/');
+        place.push_str(name);
+        relative(value, place, found);
+        place.truncate(known);
+    };
+    match value {
+        Value::Array(values) => {
+            values.iter().enumerate().for_each(|(index, value)| inside(&index.to_string(), value));
+        }
+        Value::Object(table) => {
+            let amount = |key: &str| exact::of_text(table.get(key)?.as_str()?);
+            let text = |key: &str| table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let (times, in_time) = (amount("bdp"), amount("time_s"));
+            let is_in_time = in_time.is_some();
+            match times.or(in_time) {
+                Some(times) => {
+                    let wanted = Wanted { place: place.clone(), times, key: text("key"), written: text("written") };
+                    found.push((wanted, is_in_time));
+                }
+                None => table.iter().for_each(|(name, value)| inside(name, value)),
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The packet by which a time is one of full packets, in bytes.
@@ -146,12 +190,15 @@ fn bdp(table: &Map<String, Value>) -> Option<BigRational> {
     exact::of_text(table.get("bdp")?.as_str()?)
 }
 
-/// The packets of each queue that is given in BDP.
+/// The packets of each limit and threshold that is given in BDP, with its link and its place there.
 ///
 /// N BDP are N × the link's rate × the longest round trip of the flows whose data or ACKs take the link, in packets
 /// of the largest data packet of these flows, rounded up. ACKs count their flow's data packets, so that both
 /// directions of a link get the same queue.
-fn fill_queues(wanted: &BTreeMap<usize, Wanted>, paths: &mut Paths<'_>) -> Result<Vec<(usize, u32)>, Wrong> {
+fn fill_queues<'a>(
+    wanted: &'a BTreeMap<usize, Vec<Wanted>>,
+    paths: &mut Paths<'_>,
+) -> Result<Vec<(usize, &'a str, u32)>, Wrong> {
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
@@ -177,11 +224,11 @@ fn fill_queues(wanted: &BTreeMap<usize, Wanted>, paths: &mut Paths<'_>) -> Resul
         }
     }
     let all_are_flows = paths.scenario.users.is_empty() && paths.scenario.scatter.is_empty();
-    let packets = |(&link, queue): (&usize, &Wanted)| {
+    let packets = |(link, queue): (usize, &'a Wanted)| {
         let Some((longest, size)) = taken.get(&link) else {
             if all_are_flows {
-                // Nothing is ever in it.
-                return Ok((link, 1));
+                // Nothing is ever in it, and no threshold is as high as its limit.
+                return Ok((link, queue.place.as_str(), u32::from(queue.place == LIMIT)));
             }
             return Err(queue.wrong("a number of packets or bytes: no flow takes this link".into()));
         };
@@ -192,9 +239,9 @@ fn fill_queues(wanted: &BTreeMap<usize, Wanted>, paths: &mut Paths<'_>) -> Resul
         let bits = &queue.times * carries(&paths.scenario.links[link], *size) * longest;
         let count = (bits / exact::whole(8 * u64::from(*size))).ceil().to_integer();
         let known = count.to_u32().ok_or_else(|| queue.wrong(format!("fewer than 2³² packets, not {count}")));
-        known.map(|count| (link, count))
+        known.map(|count| (link, queue.place.as_str(), count))
     };
-    wanted.iter().map(packets).collect()
+    wanted.iter().flat_map(|(&link, queues)| queues.iter().map(move |queue| (link, queue))).map(packets).collect()
 }
 
 /// The size of a full data packet, headers included; of datagrams of several sizes, the largest.

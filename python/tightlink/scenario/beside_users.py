@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink import control, units
+from tightlink import control
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import control_name
-from tightlink.scenario.network import limit_of
+from tightlink.scenario.network import queue_spec, relative_in
+from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
-from tightlink.scenario.table import kind_of
+from tightlink.scenario.table import given, kind_of
 from tightlink.scenario.traffic import Saturate
 from tightlink.scenario.users import Users
 
@@ -46,9 +47,10 @@ def check_beside_users(scenario: Scenario, network: Network) -> None:
     for key, _ in network.processors.values():
         raise ScenarioError(f"no processor {beside}", key=key)
     for hop in network.wires.values():
-        if limit_of(hop.wire).endswith(tuple(units.BDP.spellings)):
-            expected = f"a number of packets or bytes {beside}, which has no one round trip"
-            raise ScenarioError(expected, key=f"{hop.key}.queue", value=limit_of(hop.wire))
+        for amount in relative_in(queue_spec(f"{hop.key}.queue", discipline(given(hop.wire.queue)))):
+            if "bdp" in amount:
+                expected = f"a number of packets or bytes {beside}, which has no one round trip"
+                raise ScenarioError(expected, key=amount["key"], value=amount["written"])
 
 
 def check_trace(scenario: Scenario) -> None:

@@ -19,6 +19,7 @@ from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import (
     Backlog,
     Fraction,
+    MarkingThreshold,
     Period,
     QueueLimit,
     Rate,
@@ -28,7 +29,7 @@ from tightlink.scenario.values import (
     above,
     between,
     in_si,
-    packets_or_bytes,
+    limit_spec,
 )
 
 #: RED: upper bound of the largest probability where it adapts itself (Adaptive RED, §4.1).
@@ -53,7 +54,7 @@ class Discipline(Table):
         return self.complete()
 
     def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them, without kind and limit."""
+        """The options as the engine reads them, without kind and limit; what depends on others is left to it."""
         return in_si(self, "kind", "limit")
 
     def classes(self) -> dict[str, tuple[str, ...]]:
@@ -71,12 +72,12 @@ class Threshold(Discipline):
     """First in, first out; what arrives above a threshold is marked: the switch that DCTCP asks for (RFC 8257)."""
 
     kind: Literal["threshold"] = "threshold"
-    mark: RingLimit
+    mark: MarkingThreshold
     """What would not fit if this were the limit is marked, if its transport understands marks."""
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return {"mark": packets_or_bytes(self.mark)}
+        return {"mark": limit_spec(self.mark)}
 
 
 class Policer(Discipline):

@@ -54,6 +54,16 @@ Dscp = Annotated[
     WithJsonSchema({"type": "string", "enum": list(CODE_POINTS), "examples": ["EF", "CS1"]}),
 ]
 
+#: What all classes are called, together, that have no name where they are.
+OTHERS: Final = "others"
+#: The name of a code point, or of all others.
+DscpOrOthers = Annotated[
+    str,
+    choice(*CODE_POINTS, OTHERS),
+    BeforeValidator(_named),
+    WithJsonSchema({"type": "string", "enum": [*CODE_POINTS, OTHERS], "examples": ["EF", OTHERS]}),
+]
+
 
 def check_classes(named: Iterable[tuple[str, Mapping[str, tuple[str, ...]]]], flows: Iterable[dict[str, Any]]) -> None:
     """Refuse classes of queues that no packet has.

@@ -87,8 +87,8 @@ def _tag(form: Any) -> str:
     """How the values of a form are written."""
     if get_origin(form) is Annotated:
         return _tag(get_args(form)[0])
-    if get_origin(form) is list:
-        return _LIST
+    if get_origin(form) in {list, dict}:
+        return _LIST if get_origin(form) is list else _TABLE
     if not hasattr(form, "model_fields"):
         return _TEXT
     kind = form.model_fields.get("kind")

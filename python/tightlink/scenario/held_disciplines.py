@@ -13,11 +13,13 @@ from pydantic import Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline, Proportional
-from tightlink.scenario.dscp import CODE_POINTS, Dscp
-from tightlink.scenario.forms import by_kind
+from tightlink.scenario.dscp import CODE_POINTS, OTHERS, Dscp, DscpOrOthers
+from tightlink.scenario.forms import Forms, by_kind
 from tightlink.scenario.table import wrong
 from tightlink.scenario.values import (
+    UNLIMITED,
     Fraction,
+    MarkingThreshold,
     Overhead,
     Period,
     QueueLimit,
@@ -27,6 +29,7 @@ from tightlink.scenario.values import (
     above,
     between,
     in_si,
+    limit_spec,
     whole,
 )
 
@@ -202,7 +205,27 @@ class DualPi2(Discipline):
         return {"l4s": tuple(self.l4s)}
 
 
-class Drr(Discipline):
+class MarkedClasses(Discipline):
+    """What disciplines have in common that give each class its queue."""
+
+    mark: Annotated[MarkingThreshold | dict[DscpOrOthers, MarkingThreshold], Forms()] | None = None
+    """What would not fit if this were the limit of its class is marked: one for all, or by dscp (default none)."""
+
+    def spec(self) -> dict[str, Any]:
+        """The thresholds as the engine reads them."""
+        if self.mark is None:
+            return {}
+        by_class = {OTHERS: self.mark} if isinstance(self.mark, str) else self.mark
+        classes = [[CODE_POINTS[name], limit_spec(text)] for name, text in by_class.items() if name != OTHERS]
+        return {"mark": {"classes": classes, "others": limit_spec(by_class.get(OTHERS, UNLIMITED))}}
+
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The code points that the thresholds name."""
+        named = self.mark if isinstance(self.mark, dict) else ()
+        return {"mark": tuple(name for name in named if name != OTHERS)}
+
+
+class Drr(MarkedClasses):
     """Classes take turns in proportion to their weights: deficit round robin (Shreedhar and Varghese 1996)."""
 
     kind: Literal["drr"] = "drr"
@@ -214,14 +237,14 @@ class Drr(Discipline):
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         weights = [[CODE_POINTS[name], weight] for name, weight in self.weights.items()]
-        return {"quantum_bytes": units.size(self.quantum), "weights": weights}
+        return {"quantum_bytes": units.size(self.quantum), "weights": weights} | super().spec()
 
     def classes(self) -> dict[str, tuple[str, ...]]:
         """The code points that the options name, by key."""
-        return {"weights": tuple(self.weights)}
+        return {"weights": tuple(self.weights)} | super().classes()
 
 
-class Strict(Discipline):
+class Strict(MarkedClasses):
     """A packet goes when none of a higher class waits: strict priorities."""
 
     kind: Literal["strict"] = "strict"
@@ -232,14 +255,18 @@ class Strict(Discipline):
         for place, name in enumerate(self.order):
             if name in self.order[:place]:
                 raise wrong("each class once", key="order", value=name)
+        for name in super().classes()["mark"]:
+            if name not in self.order:
+                expected = f'a class of order, which is {", ".join(self.order)}, or "{OTHERS}"'
+                raise wrong(expected, key="mark", value=name)
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return {"order": [CODE_POINTS[name] for name in self.order]}
+        return {"order": [CODE_POINTS[name] for name in self.order]} | super().spec()
 
     def classes(self) -> dict[str, tuple[str, ...]]:
         """The code points that the options name, by key."""
-        return {"order": tuple(self.order)}
+        return {"order": tuple(self.order)} | super().classes()
 
 
 Held = Codel | FqCodel | FqPie | Cobalt | FqCobalt | Cake | DualPi2 | Drr | Strict

@@ -24,7 +24,7 @@ from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 
 #: Queues that mark unless they are told not to, so that who has one need not mean its marks.
 _MARK_BY_DEFAULT: Final = frozenset({"fq-codel", "cake", "dualpi2"})
-_MARK: Final = "queues of kind dualpi2 and threshold mark, and those of other kinds that have ecn = true"
+_MARK: Final = "queues of kind dualpi2 and threshold mark, strict and drr with a mark, and others with ecn = true"
 _ASK: Final = "tcp.ecn and udp.ecn permit it"
 #: A mean that is so many times what is written is worth a word.
 _CUT: Final = 1.05
@@ -78,7 +78,7 @@ def _tells_classes(queue: Mapping[str, Any]) -> bool:
 
 def _marked_datagrams(flows: Iterable[Mapping[str, Any]], queues: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     named = _names(each["group"] for each in flows if each["transport"].get("udp", {}).get("ecn"))
-    if named and not any(queue["kind"] in {"dualpi2", "threshold"} or queue.get("ecn") for queue in queues):
+    if named and not any(queue["kind"] == "dualpi2" or "mark" in queue or queue.get("ecn") for queue in queues):
         yield f"udp.ecn of {named} does nothing, as no queue makes congestion marks; {_MARK}"
 
 
@@ -95,8 +95,7 @@ def _marking(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f'ecn = "bleach" of {bleaching} does nothing, as no traffic can be marked; {_ASK}'
     marking = _names(
         _whole(link) for link in links
-        if link["queue"]["kind"] == "threshold" or (link["queue"].get("ecn") and link["queue"]["kind"] not in
-                                                    _MARK_BY_DEFAULT)
+        if "mark" in link["queue"] or (link["queue"].get("ecn") and link["queue"]["kind"] not in _MARK_BY_DEFAULT)
     )  # fmt: skip
     if marking:
         yield f"queues of {marking} make congestion marks, and no traffic can be marked; {_ASK}"

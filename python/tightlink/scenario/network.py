@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,14 +14,16 @@ from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.delays import LeoDelay, least_delay
-from tightlink.scenario.disciplines import Red, Threshold
+from tightlink.scenario.disciplines import Discipline, Red, Threshold
+from tightlink.scenario.dscp import CODE_POINTS, OTHERS
+from tightlink.scenario.held_disciplines import MarkedClasses
 from tightlink.scenario.loss import loses_nothing, loss_spec
 from tightlink.scenario.outages import RandomOutages
 from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.rates import RateTrace, nominal_rate
 from tightlink.scenario.table import given, kind_of
-from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, packets_or_bytes
+from tightlink.scenario.values import LARGEST_PACKET, limit_spec
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span, Wire
@@ -294,7 +296,7 @@ class Network:
 
 
 def check_thresholds(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> None:
-    """Refuse thresholds that lie above their queue's limit, which is in packets or bytes by now."""
+    """Refuse thresholds that lie above their queue's limit; both are in packets or bytes by now."""
     for hop, link in zip(hops, links, strict=True):
         queue, limit = discipline(given(hop.wire.queue)), link["queue"]["limit"]
         if isinstance(queue, Red) and queue.min is not None and isinstance(limit, dict):
@@ -302,9 +304,25 @@ def check_thresholds(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> No
             if _reaches(least, limit):
                 expected = f"less than the limit, which is {queue.limit}: the average never reaches it"
                 raise ScenarioError(expected, key=f"{hop.key}.queue.min", value=queue.min)
-        if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(link["queue"]["mark"], limit):
-            expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
-            raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
+        if isinstance(limit, dict):
+            for place, written, mark in _marks(queue, link["queue"]):
+                if _reaches(mark, limit):
+                    expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
+                    raise ScenarioError(expected, key=f"{hop.key}.queue.{place}", value=written)
+
+
+def _marks(queue: Discipline, spec: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """The thresholds from which a queue marks: key, as it was written, and as it is by now."""
+    if isinstance(queue, Threshold):
+        yield "mark", queue.mark, spec["mark"]
+    elif isinstance(queue, MarkedClasses) and queue.mark is not None:
+        mark = queue.mark
+        known = {**dict(spec["mark"]["classes"]), OTHERS: spec["mark"]["others"]}
+        if isinstance(mark, str):
+            yield "mark", mark, known[OTHERS]
+        else:
+            for name, written in mark.items():
+                yield f"mark.{name}", written, known[OTHERS if name == OTHERS else CODE_POINTS[name]]
 
 
 def wire_spec(hop: Hop) -> dict[str, Any]:
@@ -316,7 +334,7 @@ def wire_spec(hop: Hop) -> dict[str, Any]:
         "rate_bps": hop.rate,
         "rate_pps": hop.packet_rate,
         "delay_s": hop.delay,
-        "queue": {"kind": kind_of(queue), "limit": _limit(hop, queue.limit), **queue.spec()},
+        "queue": queue_spec(f"{hop.key}.queue", queue),
         "framing": _framing(hop.wire),
         "loss": loss,
         **({"bleaches_ecn": True} if hop.wire.ecn == "bleach" else {}),
@@ -357,15 +375,27 @@ def _changes(hop: Hop) -> dict[str, Any]:
     return found
 
 
-def _limit(hop: Hop, text: str) -> str | dict[str, Any]:
-    if text == UNLIMITED:
-        return UNLIMITED
-    kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.TIME, units.BDP)
-    if kind not in {units.BDP, units.TIME}:
-        return packets_or_bytes(text)
-    # The key is for errors: what a wire gives to its links is written once.
-    amount = {"bdp" if kind is units.BDP else "time_s": str(quantity.exact)}
-    return amount | {"key": f"{hop.key}.queue", "written": text}
+def queue_spec(key: str, queue: Discipline) -> dict[str, Any]:
+    """A queue as the engine reads it, whose table is at ``key``; what depends on others is left to it."""
+    spec = {"kind": kind_of(queue), "limit": limit_spec(queue.limit), **queue.spec()}
+    # The keys are for errors: what a wire gives to its links is written once.
+    for name, value in spec.items():
+        for amount in relative_in(value):
+            amount["key"] = key if name == "limit" else f"{key}.{name}"
+    return spec
+
+
+def relative_in(value: object) -> Iterator[dict[str, Any]]:
+    """What in an option of a queue depends on others.
+
+    >>> list(relative_in({"classes": [[46, {"bdp": "1/5", "written": "0.2 BDP"}]], "others": {"packets": 3}}))
+    [{'bdp': '1/5', 'written': '0.2 BDP'}]
+    """
+    if isinstance(value, dict) and "written" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from relative_in(each)
 
 
 def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:

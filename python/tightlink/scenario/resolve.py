@@ -16,7 +16,7 @@ from tightlink.scenario.beside_users import check_beside_users
 from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
-from tightlink.scenario.network import Network, check_thresholds, limit_of
+from tightlink.scenario.network import Network, check_thresholds, limit_of, relative_in
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
@@ -75,7 +75,7 @@ def depends_on_others(tables: dict[str, Any]) -> bool:
     transports += [group["flow"]["transport"] for group in tables.get("transfers", ())]
     return (
         any(queue["kind"] == "red" for queue in queues)
-        or any("written" in queue["limit"] for queue in queues if isinstance(queue["limit"], dict))
+        or any(True for queue in queues for name in ("limit", "mark") for _ in relative_in(queue.get(name)))
         or any(first_in_bdp(transport["tcp"]) for transport in transports if "tcp" in transport)
     )
 

@@ -161,6 +161,11 @@ QueueLimit = Annotated[
     _quantity(units.PACKETS, units.SIZE, units.TIME, units.BDP, largest=_MOST_BYTES, words=(UNLIMITED,)),
     _schema("20 packets", "64 KiB", "20 ms", "1 BDP", UNLIMITED),
 ]
+MarkingThreshold = Annotated[
+    str,
+    _quantity(units.PACKETS, units.SIZE, units.TIME, units.BDP, largest=_MOST_BYTES),
+    _schema("20 packets", "64 KiB", "50 us", "0.2 BDP"),
+]
 Backlog = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("20 packets")]
 Burst = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("64 packets")]
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
@@ -222,6 +227,20 @@ def packets_or_bytes(text: object) -> dict[str, int]:
     """
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
     return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+
+
+def limit_spec(text: str) -> str | dict[str, Any]:
+    """A limit of a queue, or a threshold, as the engine reads it; in BDP or time it is left to it.
+
+    >>> limit_spec("64 kB"), limit_spec("unlimited"), limit_spec("1.5 BDP")
+    ({'bytes': 64000}, 'unlimited', {'bdp': '3/2', 'written': '1.5 BDP'})
+    """
+    if text == UNLIMITED:
+        return UNLIMITED
+    kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.TIME, units.BDP)
+    if kind not in {units.BDP, units.TIME}:
+        return packets_or_bytes(text)
+    return {"bdp" if kind is units.BDP else "time_s": str(quantity.exact), "written": text}
 
 
 def line_rate(text: object) -> tuple[float, float | None]:

@@ -52,7 +52,7 @@ impl Discipline {
                 let limit = QueueLimit::Packets(10_000);
                 QueueSpec::FqCodel(FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn })
             }
-            Self::Strict => QueueSpec::Strict(StrictSpec { limit, order: vec![0] }),
+            Self::Strict => QueueSpec::Strict(StrictSpec { limit, order: vec![0], mark: None }),
         }
     }
 }

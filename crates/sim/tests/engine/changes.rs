@@ -36,7 +36,7 @@ fn instants_serve_all_queues_alike() {
     let rate = RateSpec::Trace(TraceSpec { trace_ms: vec![3, 3, 10, 14, 15, 16, 31] });
     let drop_tail = datagrams(rate, 0.0031);
     let mut held = drop_tail.clone();
-    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0] });
+    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0], mark: None });
     let (one, other) = (arrivals_s(&drop_tail), arrivals_s(&held));
     assert!(one.len() > 800, "{}", one.len());
     assert_eq!(one, other);
@@ -110,7 +110,7 @@ fn an_outage_may_lose_what_waits() {
     assert!((0.012..0.0139).contains(&(first_after - 1.501)), "{first_after}");
     assert_eq!(arrived.iter().filter(|&&at| at > 1.011 && at < 1.501).count(), 0);
     let mut held = scenario.clone();
-    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0] });
+    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0], mark: None });
     assert_eq!(arrived, arrivals_s(&held));
 }
 
@@ -186,7 +186,7 @@ fn a_shaper_lets_a_burst_pass() {
     assert!((0..19).all(|number| late(number).abs() < 1e-9));
     assert!((20..40).all(|number| (arrived[number + 1] - arrived[number] - 0.002).abs() < 1e-9));
     let mut held = scenario.clone();
-    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0] });
+    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0], mark: None });
     assert_eq!(arrived, arrivals_s(&held));
 }
 

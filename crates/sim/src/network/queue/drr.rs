@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::class_marks::{ClassMarks, marks};
 use super::fifo::Fifo;
 use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
 use crate::scenario::QueueLimit;
@@ -20,6 +21,9 @@ pub struct DrrSpec {
     pub quantum_bytes: u32,
     /// Weights of classes, by their code point; one, of those that are not there.
     pub weights: Vec<(u8, f64)>,
+    /// From where on packets are marked, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<ClassMarks>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -35,6 +39,9 @@ pub struct Drr {
     limit: QueueLimit,
     quantum_bytes: f64,
     weights: BTreeMap<u8, f64>,
+    mark: Option<ClassMarks>,
+    /// The class of the packet that was last put on the line.
+    served: u8,
     classes: BTreeMap<u8, Class>,
     /// Code points of the classes that have packets, in the order of their turns.
     active: VecDeque<u8>,
@@ -63,11 +70,17 @@ impl Store for Drr {
     type Spec = DrrSpec;
     const HELP: &'static str = "classes take turns in proportion to their weights (deficit round robin)";
 
+    fn marks(spec: &DrrSpec) -> bool {
+        spec.mark.is_some()
+    }
+
     fn new(spec: &DrrSpec, _: Site<'_>) -> Self {
         Self {
             limit: spec.limit,
             quantum_bytes: f64::from(spec.quantum_bytes),
             weights: spec.weights.iter().copied().collect(),
+            mark: spec.mark.clone(),
+            served: 0,
             classes: BTreeMap::new(),
             active: VecDeque::new(),
             begun: false,
@@ -76,11 +89,14 @@ impl Store for Drr {
         }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, mut packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
         let (dscp, size) = (packet.key.dscp, u64::from(packet.packet.size()));
         let class = self.classes.entry(dscp).or_default();
         if class.line.len() == 0 && !self.active.contains(&dscp) {
             self.active.push_back(dscp);
+        }
+        if let Some(mark) = &self.mark {
+            packet.marked = marks(mark.of(dscp), &class.line, on_line.of(self.served == dscp), packet.packet);
         }
         class.line.push(packet);
         self.packets += 1;
@@ -105,6 +121,7 @@ impl Store for Drr {
             match size {
                 Some(size) if size <= class.deficit => {
                     class.deficit -= size;
+                    self.served = dscp;
                     let next = class.line.pop();
                     next.iter().for_each(|waiting| self.count_out(waiting));
                     return next;
@@ -148,7 +165,7 @@ mod tests {
             quantum_bytes in 200u32..3000,
         ) {
             let limit = QueueLimit::Unlimited;
-            let mut queue = Drr::new(&DrrSpec { limit, quantum_bytes, weights: vec![(46, weight)] }, site());
+            let mut queue = Drr::new(&DrrSpec { limit, quantum_bytes, weights: vec![(46, weight)], mark: None }, site());
             let mut lost = Lost::new();
             for (number, &(first, second)) in (0..).zip(&sizes) {
                 prop_assert!(queue.join(of_class(46, number, first), IDLE, &mut lost).is_ok());
@@ -170,7 +187,7 @@ mod tests {
 
     #[test]
     fn where_there_is_no_room_the_longest_class_loses() {
-        let spec = DrrSpec { limit: QueueLimit::Packets(5), quantum_bytes: 1514, weights: Vec::new() };
+        let spec = DrrSpec { limit: QueueLimit::Packets(5), quantum_bytes: 1514, weights: Vec::new(), mark: None };
         let mut queue = Drr::new(&spec, site());
         let mut lost = Lost::new();
         for number in 0..5 {
@@ -180,5 +197,24 @@ mod tests {
         let stolen: Vec<_> = lost.iter().map(|(waiting, why)| (waiting.key.dscp, waiting.key.flow, *why)).collect();
         assert_eq!(stolen, [(0, 4, Refusal::Full)]);
         assert_eq!(queue.packets, 5);
+    }
+
+    #[test]
+    fn a_class_is_marked_by_its_own_queue() {
+        let mark = ClassMarks { classes: vec![(46, QueueLimit::Packets(1))], others: QueueLimit::Unlimited };
+        let limit = QueueLimit::Unlimited;
+        let spec = DrrSpec { limit, quantum_bytes: 1514, weights: Vec::new(), mark: Some(mark) };
+        let (mut queue, mut lost) = (Drr::new(&spec, site()), Lost::new());
+        for (number, dscp) in (0..).zip([0, 0, 46, 46, 0]) {
+            let waiting = of_class(dscp, number, 1000);
+            let capable = waiting.packet.capable();
+            queue.join(Waiting { packet: capable, ..waiting }, IDLE, &mut lost).expect("room");
+        }
+        // What cannot be marked is not.
+        queue.join(of_class(46, 5, 1000), IDLE, &mut lost).expect("room");
+        let mut left: Vec<_> = std::iter::from_fn(|| queue.next(Time::ZERO, &mut lost)).collect();
+        left.sort_by_key(|waiting| waiting.key.flow);
+        let marked: Vec<_> = left.iter().map(|waiting| waiting.marked).collect();
+        assert_eq!(marked, [false, false, false, true, false, false]);
     }
 }

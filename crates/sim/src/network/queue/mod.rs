@@ -16,6 +16,7 @@ use crate::time::Time;
 pub use flow_key::FlowKey;
 
 pub mod cake;
+pub mod class_marks;
 pub mod cobalt;
 pub mod codel;
 pub mod drop_tail;
@@ -187,6 +188,14 @@ pub struct OnLine {
     pub packets: usize,
     /// Its bytes.
     pub bytes: u64,
+}
+
+impl OnLine {
+    /// The same for a queue that is told of its own packets only.
+    #[must_use]
+    pub fn of(self, own: bool) -> Self {
+        if own { self } else { Self { packets: 0, bytes: 0 } }
+    }
 }
 
 /// A queue that holds its packets, and says which is next when the line is free.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::class_marks::{ClassMarks, marks};
 use super::fifo::Fifo;
 use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
 use crate::scenario::QueueLimit;
@@ -16,6 +17,9 @@ pub struct StrictSpec {
     pub limit: QueueLimit,
     /// Code points from the highest class down; all others come after them, together.
     pub order: Vec<u8>,
+    /// From where on packets are marked, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<ClassMarks>,
 }
 
 /// Classes in the order of their priority.
@@ -24,6 +28,8 @@ pub struct Strict {
     spec: StrictSpec,
     /// From the highest down.
     lines: Vec<Fifo>,
+    /// Which of them the packet was in that was last put on the line.
+    served: usize,
     packets: usize,
     bytes: u64,
 }
@@ -41,13 +47,22 @@ impl Store for Strict {
     type Spec = StrictSpec;
     const HELP: &'static str = "a packet goes when none of a higher class waits (strict priorities)";
 
-    fn new(spec: &StrictSpec, _: Site<'_>) -> Self {
-        Self { spec: spec.clone(), lines: vec![Fifo::default(); spec.order.len() + 1], packets: 0, bytes: 0 }
+    fn marks(spec: &StrictSpec) -> bool {
+        spec.mark.is_some()
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+    fn new(spec: &StrictSpec, _: Site<'_>) -> Self {
+        let lines = vec![Fifo::default(); spec.order.len() + 1];
+        Self { spec: spec.clone(), lines, served: 0, packets: 0, bytes: 0 }
+    }
+
+    fn join(&mut self, mut packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
         let order = &self.spec.order;
         let place = order.iter().position(|&dscp| dscp == packet.key.dscp).unwrap_or(order.len());
+        if let Some(mark) = &self.spec.mark {
+            let served = on_line.of(self.served == place);
+            packet.marked = marks(mark.of(packet.key.dscp), &self.lines[place], served, packet.packet);
+        }
         self.lines[place].push(packet);
         self.packets += 1;
         self.bytes += u64::from(packet.packet.size());
@@ -60,8 +75,9 @@ impl Store for Strict {
     }
 
     fn next(&mut self, _: Time, _: &mut Lost) -> Option<Waiting> {
-        let next = self.lines.iter_mut().find_map(Fifo::pop);
-        self.count_out(next)
+        let (place, next) = self.lines.iter_mut().enumerate().find_map(|(place, line)| Some((place, line.pop()?)))?;
+        self.served = place;
+        self.count_out(Some(next))
     }
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
@@ -76,7 +92,8 @@ mod tests {
     use crate::network::queue::tests::{IDLE, drain, packet, site};
 
     fn joined(limit: u32, classes: &[u8]) -> (Strict, Lost) {
-        let mut queue = Strict::new(&StrictSpec { limit: QueueLimit::Packets(limit), order: vec![46, 34] }, site());
+        let mut queue =
+            Strict::new(&StrictSpec { limit: QueueLimit::Packets(limit), order: vec![46, 34], mark: None }, site());
         let mut lost = Lost::new();
         for (number, &dscp) in (0..).zip(classes) {
             let waiting = packet(number, 0.0, 100);
@@ -100,5 +117,32 @@ mod tests {
         // First those of no class, then the middle one's, the last of which is the newcomer itself.
         assert_eq!(numbers, [2, 0, 5]);
         assert_eq!(drain(&mut queue, 0.0), [3, 4, 1]);
+    }
+
+    #[test]
+    fn each_class_has_its_threshold_and_all_others_one() {
+        let mark = ClassMarks { classes: vec![(46, QueueLimit::Bytes(300))], others: QueueLimit::Packets(2) };
+        let spec = StrictSpec { limit: QueueLimit::Unlimited, order: vec![46, 34], mark: Some(mark) };
+        let (mut queue, mut lost) = (Strict::new(&spec, site()), Lost::new());
+        let mut on_line = IDLE;
+        let mut join = |queue: &mut Strict, dscp: u8, on_line: OnLine| {
+            let waiting = packet(u64::from(dscp), 0.0, 100);
+            let key = FlowKey { dscp, ..waiting.key };
+            let capable = waiting.packet.capable();
+            queue.join(Waiting { key, packet: capable, ..waiting }, on_line, &mut lost).expect("room");
+        };
+        join(&mut queue, 46, on_line);
+        queue.next(Time::ZERO, &mut Lost::new()).expect("it was there");
+        // Of the highest class one is on the line: with that, 300 bytes hold two more. It is not one of the others.
+        on_line = OnLine { packets: 1, bytes: 100 };
+        for dscp in [46, 34, 8, 46, 34, 0, 46, 34, 8] {
+            join(&mut queue, dscp, on_line);
+        }
+        let marked = |line: &Fifo| line.iter().map(|waiting| waiting.marked).collect::<Vec<_>>();
+        assert_eq!(queue.lines.iter().map(marked).collect::<Vec<_>>(), [[false, false, true]; 3]);
+        // Without a packet on the line there is room for one more.
+        queue.lines[0].pop_last();
+        join(&mut queue, 46, IDLE);
+        assert!(!queue.lines[0].last().expect("it joined").marked);
     }
 }

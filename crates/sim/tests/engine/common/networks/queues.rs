@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::cake::{AckFilter, CakeSpec, Cells, Isolation, Overhead, Tins};
+use tightlink_sim::network::queue::class_marks::ClassMarks;
 use tightlink_sim::network::queue::codel::CodelSpec;
 use tightlink_sim::network::queue::drr::DrrSpec;
 use tightlink_sim::network::queue::dualpi2::{DualPi2Spec, Overload, Scheduler};
@@ -96,11 +97,19 @@ fn dualpi2(limit: QueueLimit, step: u32) -> QueueSpec {
 
 fn drr(limit: QueueLimit, step: u32) -> QueueSpec {
     let weights = vec![(0, 1.0), (46, 0.3), (1, f64::from(1 + step % 5))];
-    QueueSpec::Drr(DrrSpec { limit, quantum_bytes: DECIMAL.bytes * (1 + step % 7), weights })
+    QueueSpec::Drr(DrrSpec { limit, quantum_bytes: DECIMAL.bytes * (1 + step % 7), weights, mark: class_marks(step) })
+}
+
+/// Thresholds of some classes, of all, or of none.
+fn class_marks(step: u32) -> Option<ClassMarks> {
+    let classes = vec![(46, QueueLimit::Packets(1 + step % 5)), (0, QueueLimit::Bytes(3000))];
+    let others = [QueueLimit::Unlimited, QueueLimit::Packets(2)][step as usize / 5 % 2];
+    (!step.is_multiple_of(3)).then_some(ClassMarks { classes, others })
 }
 
 fn strict(limit: QueueLimit, step: u32) -> QueueSpec {
-    QueueSpec::Strict(StrictSpec { limit, order: if step.is_multiple_of(2) { vec![46, 0] } else { vec![1] } })
+    let order = if step.is_multiple_of(2) { vec![46, 0] } else { vec![1] };
+    QueueSpec::Strict(StrictSpec { limit, order, mark: class_marks(step) })
 }
 
 fn red(limit: QueueLimit, step: u32) -> QueueSpec {

@@ -1,0 +1,30 @@
+//! Marks above a threshold for each class, where classes have a queue each (RFC 8257 §3.1 for each of them).
+
+use serde::{Deserialize, Serialize};
+
+use super::OnLine;
+use super::fifo::Fifo;
+use crate::packet::Packet;
+use crate::scenario::QueueLimit;
+
+/// From where on arrivals of a class are marked; the packet in service counts if it is of the class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassMarks {
+    /// Thresholds of classes, by their code point.
+    pub classes: Vec<(u8, QueueLimit)>,
+    /// That of each other queue; unlimited where these mark nothing.
+    pub others: QueueLimit,
+}
+
+impl ClassMarks {
+    /// The threshold of a class.
+    pub(super) fn of(&self, dscp: u8) -> QueueLimit {
+        self.classes.iter().find(|(class, _)| *class == dscp).map_or(self.others, |(_, mark)| *mark)
+    }
+}
+
+/// Whether a packet is marked that joins a class's line, which would not take it if the threshold were its limit.
+pub(super) fn marks(threshold: QueueLimit, line: &Fifo, served: OnLine, packet: Packet) -> bool {
+    packet.is_capable() && !threshold.takes(line.len() + served.packets, line.bytes() + served.bytes, packet.size())
+}
