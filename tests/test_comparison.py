@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -464,12 +465,15 @@ def test_the_summary_says_what_got_better_and_what_worse(base: Run) -> None:
     assert queue["second"] == after.links.filter(link="wire")[queue["metric"]].item()
 
 
-def _transfers(times: dict[str, tuple[float, float, float]], *, unfinished: int = 0) -> pl.DataFrame:
-    """Completion times of a group at 50, 95 and 99 %, in ms, by size."""
+def _transfers(times: Mapping[str, tuple[float | None, ...]], *, unfinished: int = 0) -> pl.DataFrame:
+    """Completion times of a group at 50, 95 and 99 %, in ms, by size; none where they fall on those unfinished."""
     rows = [
-        {"label": "web", "size_class": name, "transfers": 200 if name != "over 10 MB" else 12, "unfinished": unfinished}
-        | {f"completion_{quantile}_s": value / 1e3 for quantile, value in zip(("p50", "p95", "p99"), each, strict=True)}
-        for name, each in times.items()
+        {"label": "web", "size_class": size, "transfers": 200 if size != "over 10 MB" else 12, "unfinished": unfinished}
+        | {
+            f"completion_{name}_s": value and value / 1e3
+            for name, value in zip(("p50", "p95", "p99"), each, strict=True)
+        }
+        for size, each in times.items()
     ]
     return pl.DataFrame(rows)
 
@@ -486,16 +490,16 @@ def test_the_summary_says_which_transfers_changed_most(base: Run) -> None:
         ("completion_p50_s", "web: over 10 MB", "better"),
     ]
     assert compare(*runs).summary.row(0, named=True)["change"] == pytest.approx(29)
-    # What is much the same has a line, too; transfers that did not end are in no quantile.
-    lost = measurement(base.flows, completion_times=_transfers(before, unfinished=3))
+    # What is much the same has a line, too; a quantile that falls on transfers that did not end is not compared.
+    same = {name: (p50, p95, None) for name, (p50, p95, _) in before.items()}
+    lost = measurement(base.flows, completion_times=_transfers(same, unfinished=3))
     rows = compare(runs[0], lost).summary.filter(pl.col("of").str.starts_with("web"))
     assert rows.select("metric", "first", "second", "verdict").rows() == [
         ("unfinished", 0.0, 3.0, "worse"),
         ("completion_p50_s", 0.0028, 0.0028, "same"),
     ]
-    # Nor is it better that those which ended were faster, where others did not end.
-    faster = {name: (p50 / 2, p95 / 2, p99 / 2) for name, (p50, p95, p99) in before.items()}
-    lost = measurement(base.flows, completion_times=_transfers(faster, unfinished=3))
+    none = dict.fromkeys(before, (None, None, None))
+    lost = measurement(base.flows, completion_times=_transfers(none, unfinished=110))
     for pair, verdict in (((runs[0], lost), "worse"), ((lost, runs[0]), "better")):
         rows = compare(*pair).summary.filter(pl.col("of").str.starts_with("web"))
         assert rows.select("metric", "verdict").rows() == [("unfinished", verdict)]

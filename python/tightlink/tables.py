@@ -246,7 +246,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("label", "text", "name of the transfers"),
         ("size_class", "text", "their sizes, such as up to 10 kB; all: of any size"),
         ("transfers", "integer", "transfers that arrived"),
-        ("unfinished", "integer", "those of them that were not complete at the end, which are not in what follows"),
+        ("unfinished", "integer", "not complete at the end: in no mean, and above all percentiles that are there"),
         *_statistics("completion", "_s", "the times from the arrival, or the start, to the last byte at the receiver"),
         *_statistics("slowdown", "", "these times over those on an empty path"),
     ),

@@ -77,7 +77,7 @@ fn unfinished(run: &impl Finished) -> impl Iterator<Item = String> {
         let (open, all) = (group.flows().filter(is_open).count(), group.count);
         (100 * open > all as usize).then(|| {
             format!(
-                "{open} of {all} transfers of {} were not complete at the end, and are in no mean or percentile: a longer \
+                "{open} of {all} transfers of {} were not complete at the end: they are in no mean, and above every percentile; a longer \
                  duration, or an earlier stop, tells more",
                 group.label
             )

@@ -73,7 +73,7 @@ def _over_size(each: pl.DataFrame) -> list[Chart]:
     caption = "Completion time over that on an empty path, by size."
     if shown.height < done.height:
         caption += f" {grouped(shown.height)} of {grouped(done.height)} transfers."
-    curves = _quantiles(done)
+    curves = _quantiles(each.select(size_bytes=pl.col("bytes"), slowdown=slowdown))
     if curves is not None:
         caption += f" Lines: {', '.join(_QUANTILES)} of transfers of similar size."
     chart = charts.points(
@@ -93,13 +93,16 @@ def _class(classes: pl.DataFrame) -> pl.Expr:
     return found
 
 
-def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
-    """Quantiles of the slowdown in groups of similar size, equally many in each; nothing where sizes are alike."""
-    groups = min(_MOST_GROUPS, done.height // _FEWEST_WITHIN)
-    if groups < 2 or done["size_bytes"].n_unique() < 2:  # noqa: PLR2004
+def _quantiles(each: pl.DataFrame) -> pl.DataFrame | None:
+    """Quantiles of the slowdown in groups of similar size, equally many in each; nothing where sizes are alike.
+
+    What was not complete is slower than all that were: quantiles that fall on it are left out.
+    """
+    groups = min(_MOST_GROUPS, each.height // _FEWEST_WITHIN)
+    if groups < 2 or each["size_bytes"].n_unique() < 2:  # noqa: PLR2004
         return None
-    ranked = done.sort("size_bytes").with_row_index("rank")
-    place = (pl.col("rank") * groups) // done.height
+    ranked = each.with_columns(pl.col("slowdown").fill_null(math.inf)).sort("size_bytes").with_row_index("rank")
+    place = (pl.col("rank") * groups) // each.height
     # Transfers of one size stay together.
     ranked = ranked.with_columns(group=place.min().over("size_bytes"))
     size = pl.col("size_bytes").log10().mean().map_elements(lambda power: math.pow(10, power), return_dtype=pl.Float64)
@@ -108,10 +111,10 @@ def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
         .sort("group").select("size_bytes", "slowdown", share=pl.lit(name))
         for name, share in _QUANTILES.items()
     ]  # fmt: skip
-    curves = pl.concat(parts)
+    curves = pl.concat(parts).filter(pl.col("slowdown").is_finite())
     return curves if curves["size_bytes"].n_unique() > 1 else None
 
 
 def _table(classes: pl.DataFrame) -> Table:
     shown = classes.filter((classes["transfers"] > 0) | (classes["size_class"] == _ALL)).select(_SHOWN)
-    return Table(shown, "By size; transfers that were not complete at the end are counted, and in no mean or quantile.")
+    return Table(shown, "By size; what was not complete at the end is in no mean, and above every percentile.")

@@ -190,7 +190,10 @@ fn by_class(groups: &[Group<'_>], found: &[Vec<Completion>]) -> Table {
     }
     let complete = |row: &(&str, &str, Vec<&Completion>)| row.2.iter().filter(|each| each.took_s().is_some()).count();
     let statistics = |value: fn(&Completion) -> Option<f64>| -> Vec<[f64; 5]> {
-        rows.iter().map(|row| summary(row.2.iter().filter_map(|each| value(each)).collect())).collect()
+        let of = |row: &(&str, &str, Vec<&Completion>)| {
+            summary(row.2.iter().filter_map(|each| value(each)).collect(), row.2.len())
+        };
+        rows.iter().map(of).collect()
     };
     let mut table = Table::default();
     table.text("label", rows.iter().map(|row| row.0.to_owned()));
@@ -206,15 +209,14 @@ fn by_class(groups: &[Group<'_>], found: &[Vec<Completion>]) -> Table {
     table
 }
 
-/// Mean, median, 95th and 99th percentile, and the largest: of a share q the smallest value that a share of at least q
-/// does not exceed.
-fn summary(mut values: Vec<f64>) -> [f64; 5] {
+/// Mean of the values that there are; median, 95th and 99th percentile, and the largest of `count`, of which those without a
+/// value are larger than all: of a share q the smallest value that a share of at least q does not exceed.
+fn summary(mut values: Vec<f64>, count: usize) -> [f64; 5] {
     values.sort_by(f64::total_cmp);
-    let count = values.len();
     // In hundredths, as 0.95 is no double.
     let rank = |percent: usize| (count * percent).div_ceil(100).max(1) - 1;
     let at = |percent: usize| values.get(rank(percent)).copied().unwrap_or(f64::NAN);
-    [mean(values.iter().sum(), count as u64), at(50), at(95), at(99), at(100)]
+    [mean(values.iter().sum(), values.len() as u64), at(50), at(95), at(99), at(100)]
 }
 
 #[cfg(test)]
@@ -224,8 +226,23 @@ mod tests {
     #[test]
     fn quantiles_are_values_that_are_there() {
         let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        assert_eq!(summary(hundred), [50.5, 50.0, 95.0, 99.0, 100.0]);
-        assert_eq!(summary(vec![3.0]), [3.0; 5]);
-        assert!(summary(Vec::new()).iter().all(|value| value.is_nan()));
+        assert_eq!(summary(hundred, 100), [50.5, 50.0, 95.0, 99.0, 100.0]);
+        assert_eq!(summary(vec![3.0], 1), [3.0; 5]);
+        assert!(summary(Vec::new(), 0).iter().all(|value| value.is_nan()));
+    }
+
+    #[test]
+    fn what_is_not_complete_is_slower_than_all_that_is() {
+        let reached = |done: u32| summary((1..=done).map(f64::from).collect(), 100).map(|value| !value.is_nan());
+        assert_eq!(reached(100), [true; 5]);
+        assert_eq!(reached(99), [true, true, true, true, false]);
+        assert_eq!(reached(98), [true, true, true, false, false]);
+        assert_eq!(reached(95), [true, true, true, false, false]);
+        assert_eq!(reached(94), [true, true, false, false, false]);
+        assert_eq!(reached(49), [true, false, false, false, false]);
+        assert!(reached(0).iter().all(|value| !value));
+        // Of ten the 95th percentile is the last.
+        assert_eq!(summary((1..=9).map(f64::from).collect(), 10)[..2], [5.0, 5.0]);
+        assert!(summary((1..=9).map(f64::from).collect(), 10)[2].is_nan());
     }
 }

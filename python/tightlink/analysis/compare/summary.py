@@ -97,16 +97,12 @@ def _of_transfers(first: Run, second: Run) -> Iterator[_Row]:
 
 
 def _quantiles(row: Mapping[str, Any]) -> Iterator[tuple[str, str, float, float]]:
-    """The quantiles of a group of transfers on both sides, without those beyond which there is none of them.
-
-    Nor those that are smaller on the side on which more did not end: the slowest are in no quantile.
-    """
+    """The quantiles of a group of transfers that both sides reached, without those beyond which there is none."""
     of = row["label"] if row["size_class"] == "all" else f"{row['label']}: {row['size_class']}"
     transfers = min(row["transfers"], row["transfers_right"])
-    left = row["unfinished_right"] - row["unfinished"]
     for metric, share in _TIMES.items():
         before, after = row[metric], row[f"{metric}_right"]
-        if before and after and (share == _MEDIAN or transfers * (1 - share) >= 1) and left * (after - before) >= 0:
+        if before and after and (share == _MEDIAN or transfers * (1 - share) >= 1):
             yield metric, of, before, after
 
 

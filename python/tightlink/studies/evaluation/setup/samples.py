@@ -8,6 +8,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -67,13 +68,15 @@ def loss_of(run: Run, group: str) -> float:
 
 
 def completions(run: Run, flows: int, size: int) -> dict[str, float | None]:
-    """How long the short flows that came to an end took, and how many did not."""
+    """How long the short flows took, and how many did not come to an end, which are slower than all that did."""
     short, took = flows_of(run, "short"), pl.col("stop_s") - pl.col("start_s")
     times = short.filter((pl.col("goodput_bps") * took / 8).round() >= size).select(took).to_series()
+    unfinished = flows - times.len()
+    every = pl.concat([times, pl.repeat(math.inf, unfinished, eager=True)])
+    quantiles = {"completion_median_s": median_of(every), "completion_p95_s": every.quantile(0.95)}
     return {
-        "completion_median_s": median_of(times) if times.len() else None,
-        "completion_p95_s": times.quantile(0.95) if times.len() else None,
-        "unfinished": float(flows - times.len()),
+        **{name: value if value is not None and math.isfinite(value) else None for name, value in quantiles.items()},
+        "unfinished": float(unfinished),
     }
 
 
