@@ -11,14 +11,16 @@ use crate::transport::ack_options::Advertised;
 
 /// A connection begins with a buffer of this size, of which half is window: tcp_rmem[1].
 const FIRST_BUFFER_BYTES: f64 = 131_072.0;
-/// The largest buffer by default: tcp_rmem[2]. Half of it is what profile `linux` has for a window.
-const LARGEST_BUFFER_BYTES: f64 = 6_291_456.0;
+/// The largest window of profile `linux`: half of a buffer of 6 MiB, which was tcp_rmem[2] for long.
+const LARGEST_WINDOW_BYTES: f64 = 3_145_728.0;
 /// What a frame of up to 1600 B takes of a buffer: skb->truesize.
 const FRAME_BYTES: f64 = 2304.0;
 /// The most of a buffer that is window, once segments have been seen (scaling_ratio, of 1448 B in a frame).
 const MOST_WINDOW: f64 = 0.625;
 /// The first measure of the rate compares with this many segments: TCP_INIT_CWND.
 const FIRST_SPACE_SEGMENTS: f64 = 10.0;
+/// Segments that one ACK is of.
+const UNREAD: f64 = 2.0;
 /// Windows are told in units of so many bytes: rcv_wscale, as Linux 6.18 had it (tcp_rmem[2] is 32 MiB there).
 const SCALE: i64 = 1024;
 /// So many ACKs carry a window that has changed; those after them are read as if they did.
@@ -82,19 +84,15 @@ impl ReceiveWindow {
     pub fn new(payload_bytes: u32, most: f64) -> Self {
         let payload = f64::from(payload_bytes);
         let share = (payload / FRAME_BYTES).min(MOST_WINDOW);
-        let asked_for = (most + 1.0) * payload <= LARGEST_BUFFER_BYTES / 2.0;
-        let raised = most * payload > LARGEST_BUFFER_BYTES * share;
+        let asked_for = (most + 1.0) * payload <= LARGEST_WINDOW_BYTES;
         let window = (FIRST_BUFFER_BYTES / 2.0 / payload).floor().max(1.0) * payload;
         Self {
             payload_bytes: payload,
             share: if asked_for { 0.0 } else { share },
             window,
             clamp: if asked_for { 0.0 } else { FIRST_BUFFER_BYTES * share },
-            largest: match (asked_for, raised) {
-                (true, _) => 0.0,
-                (_, true) => most * payload,
-                _ => LARGEST_BUFFER_BYTES * share,
-            },
+            // What the scenario says is what the sender may use: more is not advertised, and as much while what an ACK is of is unread.
+            largest: if asked_for { 0.0 } else { (most + UNREAD) * payload },
             full: false,
             right_edge: (!asked_for).then_some(0),
             told: 0,
@@ -356,15 +354,15 @@ mod tests {
         assert_eq!(ReceiveWindow::new(1448, 700.0).advertise(Time::ZERO, 1, 0), None);
     }
 
-    /// What a scenario asks for beyond the default was allowed for by an administrator.
+    /// By default, and where a scenario asks for more, which an administrator has allowed for.
     #[test]
-    fn a_larger_window_than_the_default_opens_all_the_way() {
+    fn a_window_opens_as_far_as_the_scenario_says() {
         let widest = |most| {
             let mut window = ReceiveWindow::new(1448, most);
             window.widen(1e9);
             (window.clamp / 1448.0).floor()
         };
-        assert_eq!([2172.0, 2700.0, 10_000.0].map(widest), [2715.0, 2715.0, 10_000.0]);
+        assert_eq!([2172.0, 2700.0, 10_000.0].map(widest), [2174.0, 2702.0, 10_002.0]);
     }
 
     /// The application reads what comes in order; behind a hole nothing adjusts the window, and when one is filled, what is not
