@@ -123,9 +123,11 @@ impl AckDelay {
         self.hurry(QUICK_ACKS);
     }
 
-    /// The next `count` segments at least are acknowledged at once.
+    /// The next `count` segments at least are acknowledged at once, and the ACK behind them waits as briefly as at the begin
+    /// (tcp_enter_quickack_mode).
     pub fn hurry(&mut self, count: u32) {
         self.quick = self.quick.max(count);
+        self.delay_s = SHORTEST_DELAY_S;
     }
 
     /// An ACK leaves that could not wait.
@@ -388,6 +390,19 @@ mod tests {
         ack_delay.waited();
         assert_eq!(ack_delay.hold(Time::new(0.06), 1), Some(0.1));
         assert_eq!(ack_delay.hold(Time::new(0.07), 1), Some(0.07));
+    }
+
+    /// Linux's tcp_enter_quickack_mode, which a segment that comes again and a mark call, sets it to TCP_ATO_MIN.
+    #[test]
+    fn an_ack_waits_briefly_again_after_quick_ones() {
+        for hurried in [AckDelay::take_again, |ack_delay: &mut AckDelay| ack_delay.hurry(MARKED_QUICK_ACKS)] {
+            let mut ack_delay = AckDelay { quick: 0, delay_s: 0.2, ..AckDelay::new(1.0, 1448, 2172.0) };
+            assert_eq!(ack_delay.hold(Time::new(0.0), 1), Some(0.2));
+            hurried(&mut ack_delay);
+            let quick = std::iter::from_fn(|| ack_delay.hold(Time::new(0.0), 1).is_none().then_some(())).count();
+            assert!(quick > 0);
+            assert_eq!(ack_delay.delay_s, 0.04);
+        }
     }
 
     /// Linux 6.18, as its rule is: behind a hole three ACKs leave at once, and then one when 1.1 ms have passed.
