@@ -110,7 +110,7 @@ impl Sender {
 
     /// Counts the timeout, sets the threshold and doubles the timer.
     pub(in crate::transport) fn note_timeout<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        let is_cut = env.linux() && self.is_reduced();
+        let is_cut = env.linux() && self.is_reduced() && !self.times_out_anew();
         self.recover = self.highest;
         let outstanding = self.acked < self.highest;
         if outstanding {
@@ -145,6 +145,11 @@ impl Sender {
     /// Linux's tcp_enter_loss: recovery, or a mark of this window, has cut the threshold already.
     pub(in crate::transport) fn is_reduced(&self) -> bool {
         self.recovery_state() == RecoveryState::Recovery || self.marks.answered(self.acked)
+    }
+
+    /// Linux's tcp_enter_loss, of a timeout behind another: something was acknowledged since, so that it counts as the first.
+    fn times_out_anew(&self) -> bool {
+        self.timed_out && self.rack.as_ref().is_some_and(|rack| rack.timed_out_behind != Some(self.acked))
     }
 
     /// Whether the timer has expired for the first packet before. With RACK other packets may have ended the backoff since.
@@ -263,6 +268,32 @@ mod tests {
             assert_eq!(ends.sender.window.ssthresh, f64::MAX);
             assert!(ends.sender.rtt.timeout_s() < 0.5);
         }
+    }
+
+    /// Linux's tcp_enter_loss, `icsk_retransmits` being zero: where something was acknowledged since the timeout before, another one
+    /// cuts what that has left of a window of 20.
+    #[test]
+    fn linux_cuts_the_threshold_again_where_a_timeout_has_helped() {
+        let spec = TcpSpec {
+            initial_window_packets: 20.0,
+            initial_ssthresh_packets: Some(20.0),
+            ..tcp("reno", Recovery::Rack)
+        };
+        let mut ends = Ends::new(&spec, Profile::Linux, 60);
+        let mut thresholds = Vec::new();
+        ends.start();
+        // Of what the timer sends again, the first packet arrives, and no other for a while.
+        let outcome = |place: usize, packet: &Packet| match place {
+            2..22 => Outcome::Lost,
+            22..40 if packet.seq() > 1 => Outcome::Lost,
+            _ => Outcome::Arrives,
+        };
+        while ends.step(outcome).is_some() && thresholds.len() < 2 {
+            if ends.sender.totals.timeouts as usize > thresholds.len() {
+                thresholds.push(ends.sender.window.ssthresh);
+            }
+        }
+        assert_eq!((thresholds, ends.sender.acked), (vec![10.0, 2.0], 1));
     }
 
     /// RFC 5681 §3.1 by itself: one packet, and a threshold of half the window.
