@@ -266,7 +266,7 @@ mod tests {
             let first = data.iter().take_while(|sent| sent.at_s < data[0].at_s + 0.05).count();
             assert_eq!((first, ends.sender.totals.timeouts), (window, lost as u64));
             assert_eq!(ends.sender.window.ssthresh, f64::MAX);
-            assert!(ends.sender.rtt.timeout_s() < 0.5);
+            assert!(ends.sender.rtt.timeout_s() < 2.0);
         }
     }
 
