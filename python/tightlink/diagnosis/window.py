@@ -166,7 +166,8 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     # begin as ever.
     if path.minds_lost_syns and handshake_timeouts(row, path) and row["limited_by_pacing"] is not None:
         reason = "a SYN was lost" if row["packets_dropped"] else "the handshake timed out"
-        text = f"the congestion window, which began with one packet as {reason}, grows slowly{losses.beside_path(row, path)}"
+        slowly = f"grows slowly{losses.beside_path(row, path)}"
+        text = f"the congestion window, which began with one packet as {reason}, {slowly}"
         return Cause("window_growth", share, "certain", "", text)
     threshold = _threshold(path)
     if threshold is not None:
