@@ -115,3 +115,18 @@ traffic.call = { kind = "cbr", from = "a", to = "b", interval = "10 ms", udp.pay
     assert re.search(r"; call waits 2[\d.]+ ms in place of 0.02 ms\)", shaper.text)
     rates = [_row(tl.simulate(scenario.set_all(each.changes)), "f")["goodput_bps"] for each in (burst, shaper)]
     assert min(rates) > 1.05 * _row(run, "f")["goodput_bps"]
+
+
+def test_transfers_that_are_left_unfinished_are_a_cost() -> None:
+    """Those that complete are the fast ones."""
+    run = tl.simulate(
+        tl.loads("""
+        duration = "20 s"
+        link.w = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms" }
+        traffic.web = { kind = "transfers", from = "a", to = "b", arrivals = "5 transfers/s", size = "300 kB" }
+        """)
+    )
+    found = Trials(run).of({"link.w.rate": "8 Mbit/s"})
+    assert found is not None
+    assert not found.helps
+    assert re.fullmatch(r"web takes \d+ % longer", found.costs[0])

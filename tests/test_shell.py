@@ -81,4 +81,4 @@ def test_what_a_beginner_types(
 
 def test_one_packet_is_one(one_flow: str) -> None:
     run = tl.simulate(tl.loads(one_flow).set("link.bottleneck.delay", "20 us"))
-    assert "a window of one BDP (1 packet)." in " ".join(str(run.why()).split())
+    assert "a window of what the path holds (1 packet)." in " ".join(str(run.why()).split())

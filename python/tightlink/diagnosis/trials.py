@@ -69,7 +69,11 @@ class _Group:
     frames: list[float] = field(default_factory=lambda: [0.0, 0.0])
     """Of a video: sent, and complete."""
     slowdown: float | None = None
-    """Mean of open-loop transfers, those that are not complete as slow as the slowest."""
+    """Mean of the open-loop transfers that are complete."""
+    slowest: float = 0.0
+    """The largest slowdown that is known of them."""
+    unfinished: float = 0.0
+    """The share of them that are not complete."""
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count a flow."""
@@ -178,10 +182,9 @@ def _groups(flows: Iterable[Mapping[str, Any]], completions: Iterable[Mapping[st
         group = found.get(row["label"])
         # Of flows that are alone the rate tells.
         if group is not None and row["size_class"] == "all" and row["transfers"] > 1:
-            late, every = row["unfinished"], row["transfers"]
-            group.slowdown = (
-                _number(row["slowdown_mean"]) * (every - late) + _number(row["slowdown_max"]) * late
-            ) / every
+            group.slowdown = _number(row["slowdown_mean"])
+            group.slowest = max(_number(row[f"slowdown_{name}"]) for name in ("mean", "p50", "p95", "p99", "max"))
+            group.unfinished = row["unfinished"] / row["transfers"]
     return found
 
 
@@ -193,16 +196,24 @@ def _helps(before: _Group, after: _Group) -> bool:
         (before.retransmitted, after.retransmitted),
         (1 - before.complete, 1 - after.complete),
     ]
-    if before.slowdown is not None and after.slowdown is not None:
-        pairs.append((before.slowdown, after.slowdown))
+    if before.slowdown and after.slowdown:
+        was, now = _slowdowns(before, after)
+        pairs.append((was, now))
     less = any(now < (1 - _GAINS) * was for was, now in pairs)
     return less or after.goodput_bps > (1 + _GAINS) * before.goodput_bps
 
 
+def _slowdowns(*both: _Group) -> list[float]:
+    """Mean slowdowns, those that are not complete as slow as the slowest of either."""
+    slowest = max(each.slowest for each in both)
+    return [(each.slowdown or 0.0) * (1 - each.unfinished) + slowest * each.unfinished for each in both]
+
+
 def _costs(before: _Group, after: _Group) -> Iterator[str]:
     if before.slowdown and after.slowdown:
-        if after.slowdown > (1 + _COSTS) * before.slowdown:
-            yield f"takes {percent(after.slowdown / before.slowdown - 1)} longer"
+        was, now = _slowdowns(before, after)
+        if now > (1 + _COSTS) * was:
+            yield f"takes {percent(now / was - 1)} longer"
         return
     if after.complete < (1 - _COSTS) * before.complete:
         yield f"has {percent(after.complete)} of its frames complete in place of {percent(before.complete)}"

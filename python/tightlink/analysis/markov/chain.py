@@ -79,6 +79,11 @@ class Chain:
         components = (tuple(s for s in self.states if s in c) for c in nx.attracting_components(self.graph))
         return tuple(sorted(components, key=lambda component: self.states.index(component[0])))
 
+    @property
+    def absorbing(self) -> tuple[str, ...]:
+        """States that are never left."""
+        return tuple(component[0] for component in self.recurrent if len(component) == 1)
+
     def reachable(self, start: str) -> Chain:
         """The chain of the states that can be reached from one: all that matters for what begins there."""
         self.index(start)
