@@ -76,7 +76,7 @@ class _Group:
     """The share of them that are not complete."""
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Count a flow."""
+        """Count what a flow has got."""
         self.datagrams = row["transport"] == "udp"
         self.goodput_bps += _number(row["goodput_bps"])
         self.sent += int(_number(row["packets_sent"]))
