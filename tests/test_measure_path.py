@@ -291,7 +291,7 @@ def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
         (
             ["-o", "/proc/path.toml"],
             # Permissions tell it to all but root.
-            "/proc: cannot be written to: permission for /proc is denied"
+            "/proc/path.toml: cannot be written to: permission for /proc is denied"
             if os.geteuid()
             else "/proc: takes no files (no such file or directory)",
         ),
