@@ -154,10 +154,9 @@ class Trials:
 
     def _tables(self, changes: Mapping[str, Any]) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]] | None:
         """Flows and completion times with the change."""
-        watch: dict[str, Any] = {"watch": None, "part": False} | dict.fromkeys(("tr", "pcap", "pcap_at"))
         try:
             resolved = self._run.scenario.set_all({**changes, "observe": None}).resolve()
-            outcome = _core.simulate(json.dumps(resolved), make=control.make, threads=1, trace=False, **watch)
+            outcome = _core.simulate(json.dumps(resolved), threads=1)
         except (ScenarioError, _core.ScenarioError):
             return None
         completions = outcome.table("completion_times") if "completion_times" in outcome.tables else {}

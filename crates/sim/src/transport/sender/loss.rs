@@ -84,16 +84,12 @@ impl Sender {
     fn repeat_syn<N: Network>(&mut self, env: &mut Env<'_, N>) {
         /// By default: net.ipv4.tcp_syn_linear_timeouts.
         const LINEAR_TIMEOUTS: u64 = 4;
-        self.totals.timeouts += 1;
-        self.account.timed_out(self.rtt.timeout_s(), env.now.time);
-        self.note_all_lost();
+        self.count_timeout(env);
         if self.totals.timeouts > LINEAR_TIMEOUTS {
             self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
         }
         self.window.cwnd = 1.0;
-        self.arm_rto(env);
-        self.next = self.acked + 1;
-        self.send(env);
+        self.go_back(env);
     }
 
     /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet or what the scenario says, and
@@ -102,10 +98,21 @@ impl Sender {
         self.note_timeout(env);
         let own = env.controls.loss_window(self.control);
         self.window.cwnd = own.or(env.connection.tcp.loss_window_packets).unwrap_or(1.0);
+        self.go_back(env);
+    }
+
+    /// Goes back to the first packet that is not acknowledged, and sends from there.
+    fn go_back<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.arm_rto(env);
         self.next = self.acked + 1;
         self.timing = false;
         self.send(env);
+    }
+
+    fn count_timeout<N>(&mut self, env: &Env<'_, N>) {
+        self.totals.timeouts += 1;
+        self.account.timed_out(self.rtt.timeout_s(), env.now.time);
+        self.note_all_lost();
     }
 
     /// Counts the timeout, sets the threshold and doubles the timer.
@@ -114,9 +121,7 @@ impl Sender {
         self.recover = self.highest;
         let outstanding = self.acked < self.highest;
         if outstanding {
-            self.totals.timeouts += 1;
-            self.account.timed_out(self.rtt.timeout_s(), env.now.time);
-            self.note_all_lost();
+            self.count_timeout(env);
             let behind_mark = env.ns2() && self.last_cut == LastCut::Mark;
             if behind_mark {
                 // ns-2's TcpAgent::timeout: CLOSE_CWND_ONE alone, as the mark has cut the threshold; and CWR again.
