@@ -26,9 +26,14 @@ pytestmark = needs_links
 
 #: How long programs would sleep, in seconds: a number by which this process knows its own.
 _SLEEP = f"1000.{os.getpid()}"
+#: What anything here may take, in seconds, before it counts as stuck: a busy machine included.
+_PATIENCE_S = 60
+#: Not one long sleep: a signal between two instructions of Python is seen at its next, which would be after that.
+_LASTING = "while True: time.sleep(0.1)"
 #: A bed with a program that would last, in its own process.
 _HELD = """
-import signal, sys, time
+import faulthandler, signal, sys, time
+faulthandler.dump_traceback_later({patience} / 2)  # where it is stuck
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let jobs in the background ignore it
 from tightlink.measure.testbed import Bed
 with Bed() as bed:
@@ -78,7 +83,7 @@ def _devices() -> set[str]:
 
 
 def _soon(holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 10
+    until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
         if holds():
             return True
@@ -92,11 +97,11 @@ def _gone(process: int) -> bool:
 
 def test_hosts_reach_each_other(bed: Bed) -> None:
     _wired(bed)
-    found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=10, descriptors=[])
+    found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=_PATIENCE_S, descriptors=[])
     assert found.code != 0  # nobody listens yet
     server = bed.popen("b", [sys.executable, "-c", _ECHO_SERVER])
     for _ in range(50):
-        found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=10)
+        found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=_PATIENCE_S)
         if found.code == 0:
             break
     assert found.output == "hello\n", found.errors
@@ -125,7 +130,7 @@ def test_tun_gives_packets_and_takes_them(bed: Bed) -> None:
     tun = bed.add_tun("a", "10.0.0.1/32", mtu=1040, queue=20)
     try:
         bed.add_route("a", "10.0.128.0/17", "tight0", metrics={"initcwnd": 2, "quickack": 1})
-        sent = bed.run("a", [sys.executable, "-c", _DATAGRAM], timeout_s=10)
+        sent = bed.run("a", [sys.executable, "-c", _DATAGRAM], timeout_s=_PATIENCE_S)
         assert sent.code == 0, sent.errors
         assert select.select([tun], [], [], 5)[0]
         packet = os.read(tun, 2000)
@@ -135,7 +140,7 @@ def test_tun_gives_packets_and_takes_them(bed: Bed) -> None:
         # Back to where it came from: addresses and ports exchanged, which leaves the checksums as they are.
         echo = bed.popen("a", [sys.executable, "-c", _RECEIVER])
         returned = packet[:12] + packet[16:20] + packet[12:16] + packet[22:24] + packet[20:22] + packet[24:]
-        until = time.monotonic() + 10
+        until = time.monotonic() + _PATIENCE_S
         while echo.poll() is None and time.monotonic() < until:
             os.write(tun, returned)
             time.sleep(0.02)
@@ -163,7 +168,7 @@ def test_routes_carry_what_connections_begin_with(bed: Bed) -> None:
     need("ip")
     _wired(bed)
     bed.add_route("a", "10.1.0.0/16", "wire0", via="10.0.0.2", metrics={"initcwnd": 2, "quickack": 1, "rto_min": 200})
-    shown = bed.run("a", ["ip", "route", "show", "10.1.0.0/16"], timeout_s=5).output
+    shown = bed.run("a", ["ip", "route", "show", "10.1.0.0/16"], timeout_s=_PATIENCE_S).output
     assert "via 10.0.0.2" in shown
     assert "initcwnd 2 rto_min 200ms quickack 1" in shown
 
@@ -173,7 +178,7 @@ def test_hosts_know_each_other_by_name_and_nobody_else(bed: Bed) -> None:
     outside = Path("/etc/hosts").read_bytes()
     bed.set_names({"a": "10.0.0.1", "b": "10.0.0.2"})
     asked = "import socket; print(socket.gethostbyname('b'), socket.gethostbyname('localhost'))"
-    assert bed.run("a", [sys.executable, "-c", asked], timeout_s=10).output == "10.0.0.2 127.0.0.1\n"
+    assert bed.run("a", [sys.executable, "-c", asked], timeout_s=_PATIENCE_S).output == "10.0.0.2 127.0.0.1\n"
     unknown = bed.run("a", [sys.executable, "-c", "import socket; socket.gethostbyname('c.test')"], timeout_s=30)
     assert "gaierror" in unknown.errors
     entered = subprocess.run([*bed.enter("a").split(), "cat", "/etc/hosts"], capture_output=True, text=True, check=True)
@@ -202,7 +207,7 @@ def test_settings_are_those_of_a_host(bed: Bed) -> None:
     before = Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii")
     other = "0" if before.strip() == "1" else "1"
     assert bed.set("a", {"net.ipv4.tcp_timestamps": other}) == {}
-    assert bed.run("a", ["cat", "/proc/sys/net/ipv4/tcp_timestamps"], timeout_s=5).output.strip() == other
+    assert bed.run("a", ["cat", "/proc/sys/net/ipv4/tcp_timestamps"], timeout_s=_PATIENCE_S).output.strip() == other
     assert Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii") == before
     assert bed.set("a", {"net.ipv4.nothing": "1"}) == {"net.ipv4.nothing": "no such file or directory"}
 
@@ -215,7 +220,7 @@ def test_frames_pass_whole_and_small(bed: Bed) -> None:
     bed.add_neighbour("a", "wire0", "10.0.0.2", hardware)
     port = bed.packet_socket("between", "wire0")
     try:
-        assert bed.run("a", [sys.executable, "-c", _LONG_DATAGRAM], timeout_s=10).code == 0
+        assert bed.run("a", [sys.executable, "-c", _LONG_DATAGRAM], timeout_s=_PATIENCE_S).code == 0
         frames = []
         while select.select([port], [], [], 0.5)[0]:
             frames.append(os.read(port, 65536))
@@ -247,7 +252,7 @@ def test_a_program_has_the_descriptors_that_it_is_given(bed: Bed) -> None:
         reading, writing = os.pipe()
         program = "import os; os.write(3, b'three')"
         given = [nothing.fileno(), nothing.fileno(), nothing.fileno(), writing]
-        assert bed.run(None, [sys.executable, "-c", program], timeout_s=10, descriptors=given).code == 0
+        assert bed.run(None, [sys.executable, "-c", program], timeout_s=_PATIENCE_S, descriptors=given).code == 0
         assert os.read(reading, 10) == b"three"
         os.close(reading)
         os.close(writing)
@@ -259,7 +264,7 @@ def test_nothing_is_left_when_it_is_closed() -> None:
         process = other._process
         program = other.popen("a", ["sh", "-c", f"setsid sleep {_SLEEP} & sleep {_SLEEP}"])
         assert program.poll() is None
-        network = other.run("a", ["readlink", "/proc/self/ns/net"], timeout_s=5).output.strip()
+        network = other.run("a", ["readlink", "/proc/self/ns/net"], timeout_s=_PATIENCE_S).output.strip()
         assert network in _namespaces()
     assert _gone(process)
     assert network not in _namespaces()
@@ -272,16 +277,16 @@ def test_nothing_is_left_when_it_is_closed() -> None:
     [
         ("raise SystemExit(7)", None, 7),
         ("1 / 0", None, 1),
-        ("time.sleep(1000)", signal.SIGINT, -signal.SIGINT),
-        ("time.sleep(1000)", signal.SIGKILL, -signal.SIGKILL),
-        ("time.sleep(1000)", signal.SIGTERM, -signal.SIGTERM),
+        (_LASTING, signal.SIGINT, -signal.SIGINT),
+        (_LASTING, signal.SIGKILL, -signal.SIGKILL),
+        (_LASTING, signal.SIGTERM, -signal.SIGTERM),
     ],
     ids=["exit", "error", "ctrl-c", "kill", "terminate"],
 )
 def test_nothing_is_left_whatever_ends_it(then: str, number: int | None, code: int) -> None:
-    program = _HELD.format(sleep=_SLEEP, then=then)
+    program = _HELD.format(sleep=_SLEEP, patience=_PATIENCE_S, then=then)
     with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as held:
         try:
             assert held.stdout is not None
@@ -289,9 +294,12 @@ def test_nothing_is_left_whatever_ends_it(then: str, number: int | None, code: i
             if number is not None:
                 assert _soon(lambda: bool(_running(f"sleep\x00{_SLEEP}")))
                 held.send_signal(number)
-            assert held.wait(10) == code
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                held.wait(_PATIENCE_S)
         finally:
             held.kill()
+            _, errors = held.communicate()
+    assert held.returncode == code, errors
     assert _gone(process)
     assert not _devices()
 
@@ -321,8 +329,9 @@ def test_works_without_privileges() -> None:
     need("setpriv")
     program = _HELD.format(
         sleep=_SLEEP,
-        then='print(bed.run("a", ["cat", "/proc/self/uid_map"], timeout_s=5).output, bed.enter("a")); '
-        'bed.set_names({"a": "10.0.0.1"}); print(bed.run("a", ["cat", "/etc/hosts"], timeout_s=5).output)',
+        patience=_PATIENCE_S,
+        then='print(bed.run("a", ["cat", "/proc/self/uid_map"], timeout_s=60).output, bed.enter("a")); '
+        'bed.set_names({"a": "10.0.0.1"}); print(bed.run("a", ["cat", "/etc/hosts"], timeout_s=60).output)',
     )
     # Root needs CAP_SETFCAP to map itself; others map themselves without it.
     argv = ["setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all", sys.executable, "-c", program]
