@@ -5,7 +5,7 @@
 //! of it. What is shorter than 1/64 of it is nothing.
 //!
 //! What is counted is one number in a row of classes, on which nothing waits. The rest is a line of the cache: a large
-//! network has thousands of flows.
+//! network has thousands of flows. So is an octave of classes, of which each has a byte: what exceeds that is carried.
 
 /// Of a double, the bits below those that tell classes apart: six bits of the fraction do.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - 6;
@@ -17,7 +17,7 @@ const OF_BASE: f64 = 1.0 / 16.0;
 /// The lowest class there is.
 const LOWEST: u64 = RESOLUTION_S.to_bits() >> SHIFT;
 /// Classes are added so many at a time.
-const MORE: u64 = 16;
+const MORE: u64 = 64;
 
 /// The class of a delay to which the resolution was added.
 #[inline]
@@ -41,10 +41,35 @@ pub struct Delays {
     pub max_s: f64,
     /// What is added to a delay before it is classed: the resolution, less what all of them have in common.
     offset_s: f64,
-    resolution_s: f64,
-    /// How many there are of each class, from `first` on.
-    classes: Box<[u32]>,
+    /// How many there are of each class, from `first` on: what is left over of 256, and what is seldom needed.
+    classes: Box<[u8]>,
     first: u64,
+    rest: Box<Rest>,
+}
+
+/// What adding a delay seldom needs.
+#[derive(Clone, Debug)]
+struct Rest {
+    resolution_s: f64,
+    /// How many times 256 there are of each class.
+    carried: Box<[u32]>,
+}
+
+impl Rest {
+    /// A class has so many times 256 more. A run of 2^40 packets of one flow and one delay is too long to be asked for its
+    /// quantiles.
+    #[cold]
+    #[inline(never)]
+    fn carry(&mut self, class: usize, more: u64) {
+        self.carried[class] = self.carried[class].saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+    }
+}
+
+/// The same in a longer row, from a place on.
+fn longer<T: Copy + Default>(known: &[T], from: usize, length: usize) -> Box<[T]> {
+    let mut longer = vec![T::default(); length];
+    longer[from..][..known.len()].copy_from_slice(known);
+    longer.into()
 }
 
 impl Default for Delays {
@@ -59,7 +84,8 @@ impl Delays {
     pub fn above(base_s: f64) -> Self {
         let resolution_s = RESOLUTION_S.max(base_s * OF_BASE);
         let (classes, offset_s) = (Box::default(), resolution_s - base_s);
-        Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, resolution_s, classes, first: 0 }
+        let rest = Box::new(Rest { resolution_s, carried: Box::default() });
+        Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, classes, first: 0, rest }
     }
 
     /// So many of which the mean is known, and nothing else.
@@ -75,9 +101,15 @@ impl Delays {
         self.sum_s += delay_s;
         self.max_s = if delay_s > self.max_s { delay_s } else { self.max_s };
         let classed_s = delay_s + self.offset_s;
-        match self.classes.get_mut(class(classed_s).wrapping_sub(self.first) as usize) {
-            // A run of four billion packets of one flow and one delay is too long to be asked for its quantiles.
-            Some(count) => *count = count.wrapping_add(1),
+        let at = class(classed_s).wrapping_sub(self.first) as usize;
+        match self.classes.get_mut(at) {
+            Some(count) => {
+                let full;
+                (*count, full) = count.overflowing_add(1);
+                if full {
+                    self.rest.carry(at, 1);
+                }
+            }
             None => self.add_to(classed_s, 1),
         }
     }
@@ -85,50 +117,54 @@ impl Delays {
     /// Counts delays of a class that need not be there yet. What is shorter than all delays should be is as short.
     #[cold]
     #[inline(never)]
-    fn add_to(&mut self, classed_s: f64, count: u32) {
-        let class = class(classed_s.max(self.resolution_s));
+    fn add_to(&mut self, classed_s: f64, count: u64) {
+        let class = class(classed_s.max(self.rest.resolution_s));
         if self.classes.is_empty() {
             self.first = class;
         }
         if class.wrapping_sub(self.first) as usize >= self.classes.len() {
             let first = self.first.min(class / MORE * MORE);
             let end = (self.first + self.classes.len() as u64).max(class + 1).next_multiple_of(MORE);
-            let mut classes = vec![0; (end - first) as usize];
-            let before = (self.first - first) as usize;
-            classes[before..][..self.classes.len()].copy_from_slice(&self.classes);
-            (self.first, self.classes) = (first, classes.into());
+            let (before, length) = ((self.first - first) as usize, (end - first) as usize);
+            self.classes = longer(&self.classes, before, length);
+            self.rest.carried = longer(&self.rest.carried, before, length);
+            self.first = first;
         }
-        let known = &mut self.classes[(class - self.first) as usize];
-        *known = known.saturating_add(count);
+        let at = (class - self.first) as usize;
+        let count = u64::from(self.classes[at]) + count;
+        self.classes[at] = count as u8;
+        self.rest.carry(at, count >> u8::BITS);
     }
 
     fn base_s(&self) -> f64 {
-        self.resolution_s - self.offset_s
+        self.rest.resolution_s - self.offset_s
     }
 
     /// The classes of which there are delays, and how many.
-    fn counts(&self) -> impl Iterator<Item = (u64, u32)> {
-        (self.first..).zip(self.classes.iter().copied()).filter(|(_, count)| *count > 0)
+    fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        let of = |(&left, &carried): (&u8, &u32)| (u64::from(carried) << u8::BITS) + u64::from(left);
+        (self.first..).zip(self.classes.iter().zip(&self.rest.carried).map(of)).filter(|(_, count)| *count > 0)
     }
 
     /// How many are in classes: fewer than there are, where only the mean of some is known.
     fn classed(&self) -> u64 {
-        self.counts().map(|(_, count)| u64::from(count)).sum()
+        self.counts().map(|(_, count)| count).sum()
     }
 
     /// Delays from the shortest on, each with how many are longer than the one before and at most so long: the longest of
     /// their classes.
     pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> {
-        let longest_s = |of| if of <= class(self.resolution_s) { 0.0 } else { bound_s(of + 1) - self.resolution_s };
-        self.counts().map(move |(of, count)| ((longest_s(of) + self.base_s()).min(self.max_s), u64::from(count)))
+        let longest_s =
+            |of| if of <= class(self.rest.resolution_s) { 0.0 } else { bound_s(of + 1) - self.rest.resolution_s };
+        self.counts().map(move |(of, count)| ((longest_s(of) + self.base_s()).min(self.max_s), count))
     }
 
     /// What the delays of a class have beyond what all have in common, in its middle, in seconds; of the lowest, nothing.
     fn middle_s(&self, of: u64) -> f64 {
-        if of <= class(self.resolution_s) {
+        if of <= class(self.rest.resolution_s) {
             return 0.0;
         }
-        0.5 * (bound_s(of).max(self.resolution_s) + bound_s(of + 1)) - self.resolution_s
+        0.5 * (bound_s(of).max(self.rest.resolution_s) + bound_s(of + 1)) - self.rest.resolution_s
     }
 
     /// The same delays without what they have in common.
@@ -137,7 +173,7 @@ impl Delays {
         Self {
             sum_s: (self.sum_s - self.base_s() * self.count as f64).max(0.0),
             max_s: (self.max_s - self.base_s()).max(0.0),
-            offset_s: self.resolution_s,
+            offset_s: self.rest.resolution_s,
             ..self.clone()
         }
     }
@@ -147,7 +183,7 @@ impl Delays {
     pub fn with_zeros(mut self, count: u64) -> Self {
         if count > 0 {
             self.count += count;
-            self.add_to(self.resolution_s, u32::try_from(count).unwrap_or(u32::MAX));
+            self.add_to(self.rest.resolution_s, count);
         }
         self
     }
@@ -157,7 +193,7 @@ impl Delays {
         self.count += other.count;
         self.sum_s += other.sum_s;
         self.max_s = self.max_s.max(other.max_s);
-        let more_s = other.base_s() - self.base_s() + self.resolution_s;
+        let more_s = other.base_s() - self.base_s() + self.rest.resolution_s;
         for (of, count) in other.counts() {
             self.add_to(other.middle_s(of) + more_s, count);
         }
@@ -178,7 +214,7 @@ impl Delays {
             let wanted = (share * all as f64).ceil().max(1.0) as u64;
             let mut below = 0;
             let found = self.counts().find(|(_, count)| {
-                below += u64::from(*count);
+                below += count;
                 below >= wanted
             });
             found.map_or(f64::NAN, |(class, _)| (self.middle_s(class) + self.base_s()).min(self.max_s))
@@ -229,6 +265,18 @@ mod tests {
     fn no_delay_has_no_quantile() {
         let summary = Delays::above(0.0).summary();
         assert!(summary.mean_s.is_nan() && summary.p50_s.is_nan() && summary.max_s.is_nan());
+    }
+
+    #[test]
+    fn more_than_a_byte_of_a_class_are_carried() {
+        let (mut all, mut few) = (Delays::above(0.0), Delays::above(0.0));
+        (0..70_000).for_each(|_| all.add(0.010));
+        (0..255).for_each(|_| few.add(0.010));
+        (0..30_000).for_each(|_| few.add(0.320));
+        all.merge(&few);
+        assert_eq!(all.steps().map(|(_, count)| count).collect::<Vec<_>>(), [70_255, 30_000]);
+        let Summary { p50_s, p95_s, max_s, .. } = all.with_zeros(1 << 39).summary();
+        assert_eq!((p50_s, p95_s, max_s), (0.0, 0.0, 0.320));
     }
 
     proptest! {
