@@ -51,16 +51,19 @@ pub struct Delays {
 #[derive(Clone, Debug)]
 struct Rest {
     resolution_s: f64,
-    /// How many times 256 there are of each class.
+    /// How many times 256 there are of each class, if there are any.
     carried: Box<[u32]>,
 }
 
 impl Rest {
-    /// A class has so many times 256 more. A run of 2^40 packets of one flow and one delay is too long to be asked for its
-    /// quantiles.
+    /// A class of so many has so many times 256 more. A run of 2^40 packets of one flow and one delay is too long to be asked
+    /// for its quantiles.
     #[cold]
     #[inline(never)]
-    fn carry(&mut self, class: usize, more: u64) {
+    fn carry(&mut self, class: usize, classes: usize, more: u64) {
+        if self.carried.is_empty() {
+            self.carried = vec![0; classes].into();
+        }
         self.carried[class] = self.carried[class].saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
     }
 }
@@ -107,7 +110,7 @@ impl Delays {
                 let full;
                 (*count, full) = count.overflowing_add(1);
                 if full {
-                    self.rest.carry(at, 1);
+                    self.rest.carry(at, self.classes.len(), 1);
                 }
             }
             None => self.add_to(classed_s, 1),
@@ -127,13 +130,17 @@ impl Delays {
             let end = (self.first + self.classes.len() as u64).max(class + 1).next_multiple_of(MORE);
             let (before, length) = ((self.first - first) as usize, (end - first) as usize);
             self.classes = longer(&self.classes, before, length);
-            self.rest.carried = longer(&self.rest.carried, before, length);
+            if !self.rest.carried.is_empty() {
+                self.rest.carried = longer(&self.rest.carried, before, length);
+            }
             self.first = first;
         }
         let at = (class - self.first) as usize;
         let count = u64::from(self.classes[at]) + count;
         self.classes[at] = count as u8;
-        self.rest.carry(at, count >> u8::BITS);
+        if count > u64::from(u8::MAX) {
+            self.rest.carry(at, self.classes.len(), count >> u8::BITS);
+        }
     }
 
     fn base_s(&self) -> f64 {
@@ -142,8 +149,9 @@ impl Delays {
 
     /// The classes of which there are delays, and how many.
     fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
-        let of = |(&left, &carried): (&u8, &u32)| (u64::from(carried) << u8::BITS) + u64::from(left);
-        (self.first..).zip(self.classes.iter().zip(&self.rest.carried).map(of)).filter(|(_, count)| *count > 0)
+        let carried = self.rest.carried.iter().copied().chain(std::iter::repeat(0));
+        let of = |(&left, carried): (&u8, u32)| (u64::from(carried) << u8::BITS) + u64::from(left);
+        (self.first..).zip(self.classes.iter().zip(carried).map(of)).filter(|(_, count)| *count > 0)
     }
 
     /// How many are in classes: fewer than there are, where only the mean of some is known.
