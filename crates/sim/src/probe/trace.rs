@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::{DropReason, Probe, Seen};
 use crate::entities::Entities;
-use crate::events::Key;
+use crate::events::{Key, Keyed};
 use crate::network::server::Service;
 use crate::packet::Kind;
 use crate::time::Time;
@@ -90,21 +90,12 @@ impl<F: FnMut(&Record)> Listener for F {
     }
 }
 
-/// A record that waits for its place, ordered by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    key: Key,
-    index: u32,
-}
-
 /// Collects the trace of a run.
 #[derive(Debug)]
 pub struct Trace<L> {
     listener: L,
-    /// Records whose place lies ahead; `index` points into `parked`.
-    ahead: BinaryHeap<Reverse<Place>>,
-    parked: Vec<Record>,
-    free: Vec<u32>,
+    /// Records whose place lies ahead.
+    ahead: BinaryHeap<Reverse<Keyed<Record>>>,
     /// When the packets on each link began to be served, not falling, and their numbers.
     on_link: Vec<VecDeque<(f64, u64)>>,
     /// Numbers of the packets at each other stop, in order.
@@ -126,8 +117,6 @@ impl<L: Listener> Trace<L> {
         Self {
             listener,
             ahead: BinaryHeap::new(),
-            parked: Vec::new(),
-            free: Vec::new(),
             on_link: vec![VecDeque::new(); links],
             at_stop: BTreeMap::new(),
             queued: BTreeMap::new(),
@@ -140,28 +129,12 @@ impl<L: Listener> Trace<L> {
 
     /// Writes the waiting records that precede `now`.
     fn catch_up(&mut self, now: Key) {
-        while let Some(&Reverse(place)) = self.ahead.peek() {
-            if place.key >= now {
-                break;
-            }
+        while let Some(Reverse(next)) = self.ahead.peek()
+            && next.key < now
+        {
+            self.listener.record(&next.item);
             self.ahead.pop();
-            self.free.push(place.index);
-            self.listener.record(&self.parked[place.index as usize]);
         }
-    }
-
-    fn park(&mut self, key: Key, record: Record) {
-        let index = match self.free.pop() {
-            Some(index) => {
-                self.parked[index as usize] = record;
-                index
-            }
-            None => {
-                self.parked.push(record);
-                self.parked.len() as u32 - 1
-            }
-        };
-        self.ahead.push(Reverse(Place { key, index }));
     }
 
     /// The record of a packet that leaves a queue. Of packets that look alike, the first that came: they are of
@@ -223,7 +196,7 @@ impl<L: Listener> Probe for Trace<L> {
         // Straight into service, or when the packet before it has left: at that departure's place.
         let before = self.last_departure[link as usize];
         if before >= key {
-            self.park(before, dequeue);
+            self.ahead.push(Reverse(Keyed { key: before, item: dequeue }));
         } else {
             self.listener.record(&dequeue);
         }
