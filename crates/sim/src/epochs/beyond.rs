@@ -4,7 +4,7 @@ use super::clock::{Clock, Epoch};
 use super::exchange::Export;
 use super::flows::FlowHosts;
 use super::inbox::Arrival;
-use super::notes::{Notes, Place};
+use super::notes::{Notes, Place, What};
 use super::scatter::Scatter;
 use super::users::outlet::Router;
 use crate::events::{Entity, Key};
@@ -65,7 +65,7 @@ impl Beyond<'_> {
     pub fn grants(&mut self, packet: &Packet, now: Key, server: &Server, service: &Service) {
         self.ends_round(packet, now, || server.busy_until(now.time));
         if let Some(notes) = &mut self.notes {
-            notes.enqueued(now, self.place, packet, service);
+            notes.add(now, self.place, packet, What::Enqueued(*service));
             self.at = now;
         }
     }
@@ -103,7 +103,7 @@ impl Beyond<'_> {
         }
         let copy = self.ack_options.copy(packet);
         if let Some(notes) = &mut self.notes {
-            notes.duplicated(self.at, self.place, &copy);
+            notes.add(self.at, self.place, &copy, What::Duplicated);
         }
         self.deliver(link, copy, delivery);
     }
@@ -141,13 +141,14 @@ impl Surroundings for Beyond<'_> {
 
     fn joins(&mut self, packet: &Packet, at: Key) {
         if let Some(notes) = &mut self.notes {
-            notes.queued(at, self.place, packet);
+            notes.add(at, self.place, packet, What::Queued);
         }
     }
 
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool) {
         if let Some(notes) = &mut self.notes {
-            notes.loses(at, self.place, packet, self.rings.drop_reason(self.place.0, refusal), had_waited);
+            let reason = self.rings.drop_reason(self.place.0, refusal);
+            notes.add(at, self.place, packet, if had_waited { What::Discarded(reason) } else { What::Dropped(reason) });
         }
         self.lose(packet, at.time);
     }
@@ -155,7 +156,7 @@ impl Surroundings for Beyond<'_> {
     #[inline]
     fn enters_line(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64) {
         if let Some(notes) = &mut self.notes {
-            notes.dequeued(at, self.place, packet);
+            notes.add(at, self.place, packet, What::Dequeued);
             self.at = at;
         }
         self.ends_round(packet, at, busy_s);

@@ -13,15 +13,20 @@ use crate::transport::ack_options::{AckOptionSlab, AckOptions};
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub(super) enum What {
     /// A transport sent it, an ACK with these options.
     Sent(Option<AckOptions>),
     Received,
+    /// A link that knows its departures has granted it a service.
     Enqueued(Service),
+    /// It joined a queue that holds it.
     Queued,
+    /// It enters the line from such a queue.
     Dequeued,
+    /// It was lost after it had waited there.
     Discarded(DropReason),
     Dropped(DropReason),
+    /// It will come out twice; this is the copy.
     Duplicated,
     /// It came into the ring of a processor.
     Joined,
@@ -64,42 +69,13 @@ impl Notes {
         self.list.push(Note { key, step, link, packet, what });
     }
 
-    /// A link that knows its departures grants a packet a service.
-    pub fn enqueued(&mut self, key: Key, place: Place, packet: &Packet, service: &Service) {
-        self.add(key, place, packet, What::Enqueued(*service));
-    }
-
-    /// A packet joins a queue that holds it.
-    pub fn queued(&mut self, key: Key, place: Place, packet: &Packet) {
-        self.add(key, place, packet, What::Queued);
-    }
-
-    /// The packet of such a queue enters the line.
-    pub fn dequeued(&mut self, key: Key, place: Place, packet: &Packet) {
-        self.add(key, place, packet, What::Dequeued);
-    }
-
-    /// A queue loses a packet, which had waited there or has just come.
-    pub fn loses(&mut self, key: Key, place: Place, packet: &Packet, reason: DropReason, had_waited: bool) {
-        self.add(key, place, packet, if had_waited { What::Discarded(reason) } else { What::Dropped(reason) });
-    }
-
-    /// A packet joins the ring of a processor.
-    pub fn joined(&mut self, key: Key, place: Place, packet: &Packet) {
-        self.add(key, place, packet, What::Joined);
-    }
-
     /// A wire has lost a packet, at its other end.
     pub fn lost(&mut self, key: Key, (link, _): Place, packet: &Packet) {
         self.list.push(Note { key, step: 1, link, packet: *packet, what: What::Dropped(DropReason::Wire) });
     }
 
-    /// A packet on a link will come out twice.
-    pub fn duplicated(&mut self, key: Key, place: Place, copy: &Packet) {
-        self.add(key, place, copy, What::Duplicated);
-    }
-
-    fn add(&mut self, key: Key, (link, entity): Place, packet: &Packet, what: What) {
+    /// Something happened to a packet at a link or a processor.
+    pub(super) fn add(&mut self, key: Key, (link, entity): Place, packet: &Packet, what: What) {
         let step = if key.entity() == entity { 0 } else { 2 };
         self.list.push(Note { key, step, link, packet: *packet, what });
     }

@@ -5,6 +5,7 @@ use super::{Region, next};
 use crate::epochs::beyond::Beyond;
 use crate::epochs::clock::Epoch;
 use crate::epochs::inbox::Arrival;
+use crate::epochs::notes::What;
 use crate::epochs::users::outlet::Router;
 use crate::events::Key;
 use crate::network::node::Node;
@@ -76,13 +77,13 @@ impl Work<'_> {
         if node.processor.interrupt(at, ring, packet.size()) {
             beyond.ends_round(&packet, now, || node.processor.busy_s(at));
             if let Some(notes) = &mut beyond.notes {
-                notes.joined(now, beyond.place, &packet);
+                notes.add(now, beyond.place, &packet, What::Joined);
             }
             node.enter(packet, ring, now);
         } else {
             node.processor.refuse(packet.size());
             if let Some(notes) = &mut beyond.notes {
-                notes.loses(now, (link, beyond.place.1), &packet, DropReason::InputRing, false);
+                notes.add(now, (link, beyond.place.1), &packet, What::Dropped(DropReason::InputRing));
             }
             beyond.lose(&packet, now.time);
         }
