@@ -24,3 +24,25 @@ pub enum ScenarioError {
     #[error("traffic: expected {expected}")]
     Traffic { expected: String },
 }
+
+impl ScenarioError {
+    /// What a flow or a group says of a key is not what was expected.
+    pub(crate) fn flow(flow: &str, key: &'static str, value: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::Flow { flow: flow.to_owned(), key, value: value.into(), expected: expected.into() }
+    }
+
+    /// What a link says of a key is not what was expected.
+    pub(crate) fn link(link: &str, key: &'static str, value: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::Link { link: link.to_owned(), key, value: value.into(), expected: expected.into() }
+    }
+
+    /// What traffic is not as expected.
+    pub(crate) fn traffic(expected: impl Into<String>) -> Self {
+        Self::Traffic { expected: expected.into() }
+    }
+
+    /// A congestion control is not what was expected.
+    pub(crate) fn congestion(flow: &str, kind: &str, expected: String) -> Self {
+        Self::flow(flow, "tcp.congestion", format!("{kind:?}"), expected)
+    }
+}

@@ -276,7 +276,7 @@ impl Survey {
             .collect();
         if destinations.len() > usize::from(u16::MAX) {
             let expected = format!("at most {} places that packets go to, not {}", u16::MAX, destinations.len());
-            return Err(ScenarioError::Traffic { expected });
+            return Err(ScenarioError::traffic(expected));
         }
         let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
         let paths = Arc::new(FlowPaths::new(scenario, (routes.stops() + scenario.processors()) as u32)?);
@@ -288,17 +288,17 @@ impl Survey {
 
 /// What this engine does not know.
 fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let wrong = |expected: &str| Err(ScenarioError::Traffic { expected: expected.into() });
+    let wrong = |expected: String| Err(ScenarioError::traffic(expected));
     let only_flows = scenario.users.is_empty() && scenario.scatter.is_empty();
     let several = if only_flows { "on several threads" } else { "in a network with users or scatter" };
     if !only_flows && scenario.processors() > 0 {
-        return wrong(&format!("no processors {several}"));
+        return wrong(format!("no processors {several}"));
     }
     for NodeSpec { name, processor } in &scenario.nodes {
         // Else the packets of one instant may leave in events that no key tells apart.
         let shortest_s = Clock::shortest_s(scenario.duration_s);
         if processor.as_ref().is_some_and(|spec| spec.per_packet_s + spec.per_byte_s < shortest_s) {
-            return wrong(&format!("at least {shortest_s:.1e} s for each packet in a processor {several}: {name}"));
+            return wrong(format!("at least {shortest_s:.1e} s for each packet in a processor {several}: {name}"));
         }
     }
     for flow in &scenario.flows {
@@ -306,14 +306,14 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         for node in [Some(flow.from), answers.then_some(flow.to)].into_iter().flatten() {
             let NodeSpec { name, processor } = &scenario.nodes[node as usize];
             if processor.is_some() {
-                return wrong(&format!("no processor of a host {several}, as it pushes back: {name}"));
+                return wrong(format!("no processor of a host {several}, as it pushes back: {name}"));
             }
         }
         if matches!(flow.traffic, TrafficSpec::Saturate {}) {
-            return wrong(&format!("no source that waits for its interface {several}: {}", flow.label));
+            return wrong(format!("no source that waits for its interface {several}: {}", flow.label));
         }
         if matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.congestion.external.is_some()) {
-            return wrong(&format!("no congestion control in Python {several}: {}", flow.label));
+            return wrong(format!("no congestion control in Python {several}: {}", flow.label));
         }
     }
     for users in &scenario.users {
@@ -321,15 +321,10 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         check_tcp_size(&users.label, &users.tcp)?;
     }
     scenario.scatter.iter().try_for_each(check_scatter_sizes)?;
-    for link in &scenario.links {
-        if link.flow_control {
-            return Err(ScenarioError::Link {
-                link: link.name.clone(),
-                key: "flow_control",
-                value: "true".into(),
-                expected: format!("no flow control {several}"),
-            });
+    match scenario.links.iter().find(|link| link.flow_control) {
+        Some(link) => {
+            Err(ScenarioError::link(&link.name, "flow_control", "true", format!("no flow control {several}")))
         }
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -47,11 +47,11 @@ pub(super) fn plan(
     taken.add_flows(paths);
     let shortest_s = Clock::shortest_s(scenario.duration_s);
     let plan = taken.successions.plan(longest_s).filter(|plan| plan.epoch_s >= shortest_s);
-    plan.ok_or_else(|| ScenarioError::Traffic {
-        expected: format!(
+    plan.ok_or_else(|| {
+        ScenarioError::traffic(format!(
             "links with a delay of at least {shortest_s:.1e} s on every circle that traffic can take, as times are \
              rounded: give links or interfaces a longer delay"
-        ),
+        ))
     })
 }
 
@@ -102,7 +102,7 @@ impl TrafficPaths<'_> {
                 if stop != routes.stop(to) {
                     let name = &scenario.nodes[from as usize].name;
                     let expected = format!("a way from {name:?} to every other place: connect them by links");
-                    return Err(ScenarioError::Traffic { expected });
+                    return Err(ScenarioError::traffic(expected));
                 }
                 if let (Some((stop, delay_s)), Some((_, _, target))) = (before, ends) {
                     successions.add(stop, target, delay_s);

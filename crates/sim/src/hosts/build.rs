@@ -88,12 +88,9 @@ impl Builder<'_> {
         check_tcp_size(&flow.label, tcp)?;
         check_recovery(&flow.label, tcp.recovery, self.scenario.profile)?;
         let mut tcp = Cow::Borrowed(tcp);
-        let control = self.control(flow, &mut tcp, maker).map_err(|expected| ScenarioError::Flow {
-            flow: flow.label.clone(),
-            key: "tcp.congestion",
-            value: format!("{:?}", tcp.congestion.kind),
-            expected,
-        })?;
+        let control = self.control(flow, &mut tcp, maker);
+        let control =
+            control.map_err(|expected| ScenarioError::congestion(&flow.label, &tcp.congestion.kind, expected))?;
         let tcp = tcp.as_ref();
         let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
         let connection = Connection::new(tcp, self.scenario.profile, bytes);

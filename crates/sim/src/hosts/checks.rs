@@ -21,12 +21,8 @@ pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec, mtu: Option<u32>) -
     check_size(&flow.label, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
     let (least, most) = (udp.header_bytes + 1, mtu.unwrap_or(u32::MAX).min(udp.payload_bytes + udp.header_bytes));
     let Some(wrong) = udp.sizes.iter().find(|size| !(least..=most).contains(&size.bytes)) else { return Ok(()) };
-    Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
-        key: "sizes",
-        value: format!("\"{} B\"", wrong.bytes),
-        expected: format!("datagrams from {least} B to {most} B"),
-    })
+    let (value, expected) = (format!("\"{} B\"", wrong.bytes), format!("datagrams from {least} B to {most} B"));
+    Err(ScenarioError::flow(&flow.label, "sizes", value, expected))
 }
 
 /// Datagrams that are cut into fragments take links that bring each packet once: nobody could tell a fragment from its copy.
@@ -34,12 +30,8 @@ pub(super) fn check_fragments(scenario: &Scenario, fragments: u32, path: &[u32])
     let duplicates = |&&link: &&u32| scenario.links[link as usize].duplicate > 0.0;
     let Some(&link) = path.iter().find(duplicates).filter(|_| fragments > 1) else { return Ok(()) };
     let LinkSpec { name, duplicate, .. } = &scenario.links[link as usize];
-    Err(ScenarioError::Link {
-        link: name.clone(),
-        key: "duplicate",
-        value: duplicate.to_string(),
-        expected: "no duplicates of datagrams that the MTU of their path cuts into fragments".to_owned(),
-    })
+    let expected = "no duplicates of datagrams that the MTU of their path cuts into fragments";
+    Err(ScenarioError::link(name, "duplicate", duplicate.to_string(), expected))
 }
 
 /// Scattered datagrams fit into IP packets.
@@ -53,15 +45,9 @@ fn check_size(label: &str, key: &'static str, payload: u32, header: u32) -> Resu
     if payload.saturating_add(header) <= most {
         return Ok(());
     }
-    Err(ScenarioError::Flow {
-        flow: label.to_owned(),
-        key,
-        value: format!("\"{payload} B\""),
-        expected: format!(
-            "an IP packet has at most {most} bytes: at most {} B of payload here",
-            most.saturating_sub(header)
-        ),
-    })
+    let room = most.saturating_sub(header);
+    let expected = format!("an IP packet has at most {most} bytes: at most {room} B of payload here");
+    Err(ScenarioError::flow(label, key, format!("\"{payload} B\""), expected))
 }
 
 /// A control that is told of each delivery needs acknowledgements of each.
@@ -69,15 +55,9 @@ pub(super) fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), Scenar
     if tcp.recovery.acknowledges_each() {
         return Ok(());
     }
-    Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
-        key: "tcp.recovery",
-        value: format!("{:?}", tcp.recovery.name()),
-        expected: format!(
-            "expected \"sack\" or \"rack\" with {}, which samples the rate of deliveries",
-            tcp.congestion.kind
-        ),
-    })
+    let kind = &tcp.congestion.kind;
+    let expected = format!("expected \"sack\" or \"rack\" with {kind}, which samples the rate of deliveries");
+    Err(ScenarioError::flow(&flow.label, "tcp.recovery", format!("{:?}", tcp.recovery.name()), expected))
 }
 
 /// ns-2.35 has no RACK, and its clock ticks are too coarse for one.
@@ -85,12 +65,8 @@ pub(crate) fn check_recovery(label: &str, recovery: Recovery, profile: Profile) 
     if recovery != Recovery::Rack || profile != Profile::Ns2 {
         return Ok(());
     }
-    Err(ScenarioError::Flow {
-        flow: label.into(),
-        key: "tcp.recovery",
-        value: format!("{:?}", recovery.name()),
-        expected: "profile ns2 has no such recovery: another one, or another profile".into(),
-    })
+    let expected = "profile ns2 has no such recovery: another one, or another profile";
+    Err(ScenarioError::flow(label, "tcp.recovery", format!("{:?}", recovery.name()), expected))
 }
 
 /// How the receiver tells of congestion marks: exactly, if the control reads them.
@@ -100,10 +76,7 @@ pub(crate) fn feedback(
     profile: Profile,
     reads_marks: bool,
 ) -> Result<Feedback, ScenarioError> {
-    let wrong = |key, value: &str, expected: &str| {
-        let (flow, value, expected) = (label.to_owned(), value.to_owned(), expected.to_owned());
-        Err(ScenarioError::Flow { flow, key, value, expected })
-    };
+    let wrong = |key, value: &str, expected: &str| Err(ScenarioError::flow(label, key, value, expected));
     if tcp.receiver_ecn.is_some() && (tcp.ecn == Ecn::Off || profile == Profile::Ns2) {
         let expected = "nothing here, as no handshake asks for ECN: tcp.ecn, and another profile than ns2";
         return wrong("tcp.receiver_ecn", &format!("{:?}", tcp.receiver_ecn), expected);
@@ -129,36 +102,25 @@ pub(crate) fn feedback(
 /// A source that sends as fast as it can needs a queue that pushes back, and that takes its packets.
 pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), ScenarioError> {
     let spec = &scenario.links[link as usize];
-    let wrong = |expected: String| {
-        let (link, value) = (spec.name.clone(), format!("{:?}", spec.queue));
-        Err(ScenarioError::Link { link, key: "queue", value, expected })
-    };
+    let wrong = |key, value: String, expected: &str| Err(ScenarioError::link(&spec.name, key, value, expected));
+    let queue = format!("{:?}", spec.queue);
     let processor = scenario.nodes[spec.from as usize].processor.as_ref();
     if spec.queue.limit() == QueueLimit::Unlimited
         || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited)
     {
-        return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
+        return wrong("queue", queue, "a source that saturates it needs a limit here and in the input ring before it");
     }
     if spec.queue.may_lose_all() {
         // It would send for ever at one instant.
-        return Err(ScenarioError::Link {
-            link: spec.name.clone(),
-            key: "queue.kind",
-            value: format!("{:?}", spec.queue.kind()),
-            expected: "a source that saturates it needs a queue that takes what it has room for".into(),
-        });
+        let kind = format!("{:?}", spec.queue.kind());
+        return wrong("queue.kind", kind, "a source that saturates it needs a queue that takes what it has room for");
     }
     if spec.outages.as_ref().is_some_and(|outages| outages.flush) {
         // The same, while the link is down.
-        return Err(ScenarioError::Link {
-            link: spec.name.clone(),
-            key: "outages.flush",
-            value: "true".into(),
-            expected: "false, as a source saturates it".into(),
-        });
+        return wrong("outages.flush", "true".into(), "false, as a source saturates it");
     }
     if Link::idle(scenario, link).takes_alone(size) {
         return Ok(());
     }
-    wrong(format!("a queue that takes a packet of {size} B"))
+    wrong("queue", queue, &format!("a queue that takes a packet of {size} B"))
 }

@@ -296,10 +296,6 @@ impl Site {
 
 /// A state of a congestion control as new.
 fn add(controls: &mut Controls, spec: &UsersSpec, control: &ControlShare) -> Result<Handle, ScenarioError> {
-    controls.add(&control.congestion).map_err(|expected| ScenarioError::Flow {
-        flow: spec.label.clone(),
-        key: "tcp.congestion",
-        value: format!("{:?}", control.congestion.kind),
-        expected,
-    })
+    let added = controls.add(&control.congestion);
+    added.map_err(|expected| ScenarioError::congestion(&spec.label, &control.congestion.kind, expected))
 }

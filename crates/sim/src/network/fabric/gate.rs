@@ -129,12 +129,7 @@ impl Gates {
             if !spec.flow_control {
                 continue;
             }
-            let wrong = |expected: &str| ScenarioError::Link {
-                link: spec.name.clone(),
-                key: "flow_control",
-                value: "true".into(),
-                expected: expected.into(),
-            };
+            let wrong = |expected: &str| ScenarioError::link(&spec.name, "flow_control", "true", expected);
             let ring = (nodes.ring_at_end(link, spec.to))
                 .ok_or_else(|| wrong("a processor at its far end, whose input ring pauses it"))?;
             let queue = Queue::new(&spec.queue, spec.site(scenario.profile, scenario.seed));
