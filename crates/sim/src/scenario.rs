@@ -11,7 +11,6 @@ use crate::network::queue::FlowKey;
 use crate::random;
 
 mod changes;
-mod limit;
 mod links;
 mod loss;
 mod observe;
@@ -22,12 +21,12 @@ mod transfers;
 mod transport;
 mod users;
 
+pub use crate::network::queue::QueueLimit;
 pub use crate::network::wire::FramingSpec;
 pub use changes::{
     AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, RateSpec,
     ReorderSpec, ShaperSpec, TraceSpec,
 };
-pub use limit::QueueLimit;
 pub use links::LinkSpec;
 pub use loss::{LossModel, LossSpec};
 pub use observe::{ObserveFlows, ObserveSpec, PeriodSpec};

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::background::{JobSpec, Jobs, Step};
 use super::meter::{Meter, MeterSpec};
+use crate::network::queue::{Load, QueueLimit};
 use crate::ring::Ring;
-use crate::scenario::QueueLimit;
 
 /// A processor's costs, rings and low-priority work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -237,11 +237,7 @@ impl Processor {
     #[must_use]
     pub fn has_room(&self, input: u32, size: u32) -> bool {
         let held = self.rings[input as usize];
-        match self.limit {
-            QueueLimit::Packets(limit) => held < u64::from(limit),
-            QueueLimit::Bytes(limit) => held + u64::from(size) <= limit,
-            QueueLimit::Unlimited => true,
-        }
+        self.limit.takes(Load { packets: held as usize, bytes: held }, size)
     }
 
     /// Whether the ring of an input holds nothing.
@@ -335,7 +331,7 @@ impl Processor {
     }
 
     fn weight(&self, size: u32) -> u64 {
-        if matches!(self.limit, QueueLimit::Bytes(_)) { u64::from(size) } else { 1 }
+        if self.limit.counts_bytes() { u64::from(size) } else { 1 }
     }
 
     fn count(&mut self, size: u32) {

@@ -12,7 +12,7 @@ use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::network::queue::{
-    Arrival, FlowKey, Held, Lost, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting,
+    Arrival, FlowKey, Held, Load, Lost, Queue, QueueSpec, Refusal, Site, Verdict, Waiting,
 };
 use tightlink_sim::network::wire::Wire;
 use tightlink_sim::packet::{Kind, Packet};
@@ -102,7 +102,7 @@ fn overload_codel(ecn: bool, capable: bool, seconds: u32) -> (Vec<f64>, Vec<f64>
             let packet = Packet::new(Kind::Segment, 0, 0, 1000, 0.0);
             let packet = if capable { packet.capable() } else { packet };
             let waiting = Waiting { packet, since_s, key: FlowKey::default(), marked: false };
-            assert!(held.join(waiting, OnLine { packets: 1, bytes: 1000 }, &mut lost).is_ok());
+            assert!(held.join(waiting, Load { packets: 1, bytes: 1000 }, &mut lost).is_ok());
         }
         let next = held.next(Time::new(now_s), &mut lost).expect("packets wait");
         drops.extend(lost.drain(..).map(|_| now_s));
@@ -386,7 +386,7 @@ proptest! {
         limit in prop_oneof![(1u32..20).prop_map(QueueLimit::Packets), (1500u64..20_000).prop_map(QueueLimit::Bytes)],
         arrivals in prop::collection::vec((0u64..6, 40u32..1500, 0.0..0.004f64, 0usize..3), 1..200),
     ) {
-        let idle = OnLine { packets: 0, bytes: 0 };
+        let idle = Load { packets: 0, bytes: 0 };
         let spec = queue(limit, step);
         let limit = if let QueueSpec::FqPie(fq_pie) = &spec { fq_pie.limit } else { limit };
         let mut held = Held::new(&spec, SITE).expect("it holds its packets");

@@ -12,10 +12,10 @@
 use crate::delays::Delays;
 use crate::events::Key;
 use crate::network::link::{Link, Passage};
-use crate::network::queue::{FlowKey, Held, Lost, OnLine, QueueSpec, Refusal, Site, Waiting};
+use crate::network::queue::QueueLimit;
+use crate::network::queue::{FlowKey, Held, Load, Lost, QueueSpec, Refusal, Site, Waiting};
 use crate::network::server::{Server, ServerTotals, Service, wait_s};
 use crate::packet::Packet;
-use crate::scenario::QueueLimit;
 use crate::time::Time;
 
 /// What lies around a link, and what becomes there of the packets that its queue held.
@@ -86,10 +86,8 @@ pub struct Managed {
     queue: Held,
     /// What "full" means; the packet on the line counts.
     limit: QueueLimit,
-    /// Packets waiting.
-    packets: usize,
-    /// Bytes waiting.
-    bytes: u64,
+    /// What waits.
+    load: Load,
     /// Bytes of the packet that was last put on the line.
     on_line_bytes: u64,
     /// Of those that came.
@@ -112,8 +110,7 @@ impl Managed {
         Some(Self {
             queue,
             limit: spec.limit(),
-            packets: 0,
-            bytes: 0,
+            load: Load::NONE,
             on_line_bytes: 0,
             counts: HeldCounts::new(),
             lost: Lost::new(),
@@ -124,13 +121,13 @@ impl Managed {
     }
 
     /// What is on the line, if `packets` are: one or none.
-    fn on_line(&self, packets: usize) -> OnLine {
-        OnLine { packets, bytes: if packets > 0 { self.on_line_bytes } else { 0 } }
+    fn on_line(&self, packets: usize) -> Load {
+        Load { packets, bytes: if packets > 0 { self.on_line_bytes } else { 0 } }
     }
 
     /// Whether the limit leaves room for a packet of `size` bytes.
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
+    fn has_room(&self, size: u32, on_line: Load) -> bool {
+        self.limit.takes(self.load + on_line, size)
     }
 
     /// Whether the empty queue of an idle link takes a packet of `size` bytes.
@@ -140,12 +137,12 @@ impl Managed {
 
     /// Packets waiting.
     pub(super) fn waiting(&self) -> usize {
-        self.packets
+        self.load.packets
     }
 
     /// Seconds from `now` until all that waits has left the line, or its shaper, if that takes longer; if none is padded.
     pub(super) fn backlog_s(&self, line: &Server, now: Time) -> f64 {
-        let line_s = line.backlog_s(now) + line.occupied_s(self.packets, self.bytes);
+        let line_s = line.backlog_s(now) + line.occupied_s(self.load.packets, self.load.bytes);
         line_s.max(self.queue.backlog_s(now.seconds()))
     }
 
@@ -172,7 +169,7 @@ impl Managed {
     pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
         let busy_s = line.busy_s.max(self.queue.shaped_s(end.seconds()));
         let waiting_s = self.queue.waited_s(self.counts.waiting_s, end.seconds());
-        self.counts.totals(ServerTotals { busy_s, ..line }, self.packets, waiting_s)
+        self.counts.totals(ServerTotals { busy_s, ..line }, self.load.packets, waiting_s)
     }
 }
 
@@ -185,8 +182,7 @@ impl Managed {
         let mut lost = std::mem::take(&mut self.lost);
         match self.queue.join(waiting, on_line, &mut lost) {
             Ok(()) => {
-                self.packets += 1;
-                self.bytes += u64::from(packet.size());
+                self.load.add(&packet);
                 around.joins(&packet, now);
             }
             Err(refusal) => {
@@ -202,12 +198,12 @@ impl Managed {
         if !ready {
             self.wake_shaped(link, around);
         }
-        self.counts.most_waiting = self.counts.most_waiting.max(link.waiting_on_line(now) + self.packets);
+        self.counts.most_waiting = self.counts.most_waiting.max(link.waiting_on_line(now) + self.load.packets);
     }
 
     /// When the next packet enters the line, if one waits.
     fn next_due(&self, link: &Link) -> Option<Key> {
-        (self.packets > 0).then(|| self.due(link.server.free()))
+        (self.load.packets > 0).then(|| self.due(link.server.free()))
     }
 
     /// Has an event made for the next packet to go on the line, if one waits and no delivery comes after that.
@@ -251,8 +247,7 @@ impl Managed {
         around.enters_line(&packet, at, busy_s);
         self.on_line_bytes = u64::from(packet.size());
         self.delivery = service.delivery;
-        self.packets -= 1;
-        self.bytes -= self.on_line_bytes;
+        self.load.remove(&packet);
         self.counts.leaves(since_s, link.server.begun(at.time), &link.server);
         self.counts.marked += u64::from(marked);
         let (packet, passage) = link.pass(packet, &service);
@@ -263,8 +258,7 @@ impl Managed {
     fn discard<S: Surroundings>(&mut self, mut lost: Lost, at: Key, around: &mut S) {
         for (Waiting { packet, since_s, .. }, refusal) in lost.drain(..) {
             self.counts.dropped += 1;
-            self.packets -= 1;
-            self.bytes -= u64::from(packet.size());
+            self.load.remove(&packet);
             self.counts.waiting_s += at.time.seconds() - since_s;
             around.loses(&packet, at, refusal, true);
         }
@@ -302,7 +296,7 @@ impl Link {
     pub fn next_room(&mut self, size: u32, now: Key) -> Option<Key> {
         let Some(managed) = &self.managed else { return self.server.next_room(now, size) };
         let on_line = managed.on_line(self.server.advance(now));
-        if on_line.packets == 0 && managed.packets == 0 || managed.has_room(size, on_line) {
+        if on_line.packets == 0 && managed.load.packets == 0 || managed.has_room(size, on_line) {
             return None;
         }
         Some(managed.due(self.server.free()))

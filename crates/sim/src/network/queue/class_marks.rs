@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::OnLine;
+use super::Load;
 use super::fifo::Fifo;
+use crate::network::queue::limit::QueueLimit;
 use crate::packet::Packet;
-use crate::scenario::QueueLimit;
 
 /// From where on arrivals of a class are marked; the packet in service counts if it is of the class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,6 @@ impl ClassMarks {
 }
 
 /// Whether a packet is marked that joins a class's line, which would not take it if the threshold were its limit.
-pub(super) fn marks(threshold: QueueLimit, line: &Fifo, served: OnLine, packet: Packet) -> bool {
-    packet.is_capable() && !threshold.takes(line.len() + served.packets, line.bytes() + served.bytes, packet.size())
+pub(super) fn marks(threshold: QueueLimit, line: &Fifo, served: Load, packet: Packet) -> bool {
+    packet.is_capable() && !threshold.takes(line.load() + served, packet.size())
 }

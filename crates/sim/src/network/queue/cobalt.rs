@@ -3,9 +3,9 @@
 
 use super::codel::CodelSpec;
 use super::fifo::Fifo;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::random::Stream;
-use crate::scenario::QueueLimit;
 use crate::time::Time;
 
 /// The parameters of both algorithms.
@@ -178,9 +178,8 @@ impl Store for Cobalt {
         Self { limit, law, line: Fifo::default(), control: Control::default(), stream }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
-        if !self.limit.takes(self.line.len() + on_line.packets, self.line.bytes() + on_line.bytes, packet.packet.size())
-        {
+    fn join(&mut self, packet: Waiting, on_line: Load, _: &mut Lost) -> Result<(), Refusal> {
+        if !self.limit.takes(self.line.load() + on_line, packet.packet.size()) {
             self.control.was_full(self.law, packet.since_s);
             return Err(Refusal::Full);
         }

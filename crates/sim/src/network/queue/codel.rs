@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fifo::Fifo;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
-use crate::scenario::QueueLimit;
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::time::Time;
 
 /// Parameters of CoDel.
@@ -161,9 +161,8 @@ impl Store for Codel {
         Self { limit, law, line: Fifo::default(), control: Control::default(), largest_bytes: 0 }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
-        if !self.limit.takes(self.line.len() + on_line.packets, self.line.bytes() + on_line.bytes, packet.packet.size())
-        {
+    fn join(&mut self, packet: Waiting, on_line: Load, _: &mut Lost) -> Result<(), Refusal> {
+        if !self.limit.takes(self.line.load() + on_line, packet.packet.size()) {
             return Err(Refusal::Full);
         }
         self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));

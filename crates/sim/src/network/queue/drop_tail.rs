@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
-use crate::scenario::{Profile, QueueLimit};
+use crate::network::queue::limit::QueueLimit;
+use crate::scenario::Profile;
 
 /// Parameters of a drop-tail queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ impl Discipline for DropTail {
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
-        self.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+        arrival.fits(self.limit)
     }
 
     fn needs(&self) -> Needs {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::class_marks::{ClassMarks, marks};
 use super::fifo::Fifo;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
-use crate::scenario::QueueLimit;
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::time::Time;
 
 /// Parameters of deficit round robin.
@@ -47,21 +47,16 @@ pub struct Drr {
     active: VecDeque<u8>,
     /// The first of them has begun its turn.
     begun: bool,
-    packets: usize,
-    bytes: u64,
+    /// What waits in all.
+    load: Load,
 }
 
 impl Drr {
-    fn count_out(&mut self, waiting: &Waiting) {
-        self.packets -= 1;
-        self.bytes -= u64::from(waiting.packet.size());
-    }
-
     /// Takes the last packet of the class with the most bytes, the first of equals.
     fn steal(&mut self) -> Option<Waiting> {
         let (&dscp, _) = self.classes.iter().reduce(|a, b| if b.1.line.bytes() > a.1.line.bytes() { b } else { a })?;
         let waiting = self.classes.get_mut(&dscp)?.line.pop_last()?;
-        self.count_out(&waiting);
+        self.load.remove(&waiting.packet);
         Some(waiting)
     }
 }
@@ -84,24 +79,27 @@ impl Store for Drr {
             classes: BTreeMap::new(),
             active: VecDeque::new(),
             begun: false,
-            packets: 0,
-            bytes: 0,
+            load: Load::NONE,
         }
     }
 
-    fn join(&mut self, mut packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
-        let (dscp, size) = (packet.key.dscp, u64::from(packet.packet.size()));
+    fn join(&mut self, mut packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
+        let dscp = packet.key.dscp;
         let class = self.classes.entry(dscp).or_default();
         if class.line.len() == 0 && !self.active.contains(&dscp) {
             self.active.push_back(dscp);
         }
         if let Some(mark) = &self.mark {
-            packet.marked = marks(mark.of(dscp), &class.line, on_line.of(self.served == dscp), packet.packet);
+            packet.marked = marks(
+                mark.of(dscp),
+                &class.line,
+                if self.served == dscp { on_line } else { Load::NONE },
+                packet.packet,
+            );
         }
         class.line.push(packet);
-        self.packets += 1;
-        self.bytes += size;
-        while !self.limit.holds(self.packets + on_line.packets, self.bytes + on_line.bytes)
+        self.load.add(&packet.packet);
+        while !self.limit.holds(self.load + on_line)
             && let Some(stolen) = self.steal()
         {
             lost.push((stolen, Refusal::Full));
@@ -123,7 +121,7 @@ impl Store for Drr {
                     class.deficit -= size;
                     self.served = dscp;
                     let next = class.line.pop();
-                    next.iter().for_each(|waiting| self.count_out(waiting));
+                    next.iter().for_each(|waiting| self.load.remove(&waiting.packet));
                     return next;
                 }
                 // It continues when its turn comes again.
@@ -196,7 +194,7 @@ mod tests {
         queue.join(of_class(46, 0, 100), IDLE, &mut lost).expect("room is made");
         let stolen: Vec<_> = lost.iter().map(|(waiting, why)| (waiting.key.dscp, waiting.key.flow, *why)).collect();
         assert_eq!(stolen, [(0, 4, Refusal::Full)]);
-        assert_eq!(queue.packets, 5);
+        assert_eq!(queue.load.packets, 5);
     }
 
     #[test]

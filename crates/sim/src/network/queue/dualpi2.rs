@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fifo::Fifo;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
-use crate::scenario::QueueLimit;
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::time::Time;
 
 /// Parameters of DualPI2.
@@ -106,17 +106,16 @@ pub struct DualPi2 {
 }
 
 impl DualPi2 {
-    /// Packets and bytes that wait, of both.
-    fn waiting(&self) -> (usize, u64) {
-        let (l4s, classic) = (&self.l4s.line, &self.classic.line);
-        (l4s.len() + classic.len(), l4s.bytes() + classic.bytes())
+    /// What waits, of both.
+    fn waiting(&self) -> Load {
+        self.l4s.line.load() + self.classic.line.load()
     }
 
     /// Makes the updates up to `now_s`.
     fn catch_up(&mut self, now_s: f64) {
         while (self.updates + 1) as f64 * self.spec.update_s <= now_s {
             self.updates += 1;
-            if self.waiting().0 > 0 || self.base > 0.0 || self.delay_s > 0.0 {
+            if self.waiting().packets > 0 || self.base > 0.0 || self.delay_s > 0.0 {
                 let at_s = self.updates as f64 * self.spec.update_s;
                 self.update(self.l4s.delay_s(at_s).max(self.classic.delay_s(at_s)));
             } else {
@@ -219,10 +218,9 @@ impl Store for DualPi2 {
         Self { spec: spec.clone(), l4s, classic, base: 0.0, delay_s: 0.0, updates: 0, credit }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, packet: Waiting, on_line: Load, _: &mut Lost) -> Result<(), Refusal> {
         self.catch_up(packet.since_s);
-        let (packets, bytes) = self.waiting();
-        if !self.spec.limit.takes(packets + on_line.packets, bytes + on_line.bytes, packet.packet.size()) {
+        if !self.spec.limit.takes(self.waiting() + on_line, packet.packet.size()) {
             return Err(Refusal::Full);
         }
         let l4s = is_scalable(&packet) || self.spec.l4s.contains(&packet.key.dscp);
@@ -425,7 +423,7 @@ mod tests {
                 prop_assert_eq!((late.base, late.delay_s, late.updates), (punctual.base, punctual.delay_s, punctual.updates));
                 prop_assert_eq!(a.len(), b.len());
             }
-            let left = late.waiting().0;
+            let left = late.waiting().packets;
             prop_assert_eq!(drain(&mut late, now_s).len(), left);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Waiting;
+use super::{Load, Waiting};
 
 /// A waiting line that knows its bytes.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,10 @@ impl Fifo {
 
     pub(super) fn len(&self) -> usize {
         self.packets.len()
+    }
+
+    pub(super) fn load(&self) -> Load {
+        Load { packets: self.packets.len(), bytes: self.bytes }
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::fifo::Fifo;
-use super::{FlowKey, Lost, OnLine, Site, Waiting};
+use super::{FlowKey, Load, Lost, Site, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::random;
-use crate::scenario::QueueLimit;
 
 /// The queue of the flows that are hashed to it, and what watches over it.
 #[derive(Clone, Debug)]
@@ -40,8 +40,8 @@ pub(super) struct FlowQueues<W> {
     queues: BTreeMap<u32, FlowQueue<W>>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    packets: usize,
-    bytes: u64,
+    /// What waits in all.
+    load: Load,
     /// Size of the largest packet seen.
     largest_bytes: u64,
 }
@@ -58,8 +58,7 @@ impl<W: Clone> FlowQueues<W> {
             queues: BTreeMap::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
+            load: Load::NONE,
             largest_bytes: 0,
         }
     }
@@ -82,7 +81,9 @@ impl<W: Clone> FlowQueues<W> {
 
     /// A packet joins the queue of its flow.
     pub(super) fn push(&mut self, packet: Waiting) {
-        let (number, size) = (self.number_of(&packet.key), u64::from(packet.packet.size()));
+        let number = self.number_of(&packet.key);
+        self.load.add(&packet.packet);
+        self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));
         let queue = self.queues.entry(number).or_insert_with(|| FlowQueue::new(self.fresh.clone()));
         queue.line.push(packet);
         if !queue.active {
@@ -90,26 +91,18 @@ impl<W: Clone> FlowQueues<W> {
             queue.credit = i64::from(self.quantum_bytes);
             self.new.push_back(number);
         }
-        self.packets += 1;
-        self.bytes += size;
-        self.largest_bytes = self.largest_bytes.max(size);
-    }
-
-    fn count_out(&mut self, waiting: &Waiting) {
-        self.packets -= 1;
-        self.bytes -= u64::from(waiting.packet.size());
     }
 
     /// Takes the first packet of the queue with the most bytes (§4.1.1), the first of equals, if there are too many.
-    pub(super) fn relieve(&mut self, on_line: OnLine) -> Option<(Waiting, &mut W)> {
-        if self.limit.holds(self.packets + on_line.packets, self.bytes + on_line.bytes) {
+    pub(super) fn relieve(&mut self, on_line: Load) -> Option<(Waiting, &mut W)> {
+        if self.limit.holds(self.load + on_line) {
             return None;
         }
         let fattest =
             self.queues.iter().reduce(|fat, queue| if queue.1.line.bytes() > fat.1.line.bytes() { queue } else { fat });
         let (&number, _) = fattest?;
         let waiting = self.queues.get_mut(&number)?.line.pop()?;
-        self.count_out(&waiting);
+        self.load.remove(&waiting.packet);
         Some((waiting, &mut self.queues.get_mut(&number)?.watch))
     }
 
@@ -144,7 +137,8 @@ impl<W: Clone> FlowQueues<W> {
                     self.old.push_back(number);
                 }
             }
-            lost[before..].iter().map(|(waiting, _)| waiting).chain(&next).for_each(|waiting| self.count_out(waiting));
+            let gone = lost[before..].iter().map(|(waiting, _)| waiting).chain(&next);
+            gone.for_each(|waiting| self.load.remove(&waiting.packet));
             if next.is_some() {
                 return next;
             }
@@ -152,8 +146,8 @@ impl<W: Clone> FlowQueues<W> {
     }
 
     /// Whether the limit leaves room for a packet of `size` bytes.
-    pub(super) fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
+    pub(super) fn has_room(&self, size: u32, on_line: Load) -> bool {
+        self.limit.takes(self.load + on_line, size)
     }
 
     /// Time waited until `now_s`, summed over the packets, in seconds, added to `sum_s`.

@@ -4,7 +4,7 @@
 use super::cobalt::{Control, Law};
 use super::flow_queues::FlowQueues;
 use super::fq_codel::FqCodelSpec;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
 use crate::random::Stream;
 use crate::time::Time;
 
@@ -32,7 +32,7 @@ impl Store for FqCobalt {
         Self { law, queues, stream: Stream::new(site.seed, site.link, 0, "queue") }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
         self.queues.push(packet);
         while let Some((victim, control)) = self.queues.relieve(on_line) {
             control.was_full(self.law, packet.since_s);

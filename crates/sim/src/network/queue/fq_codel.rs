@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::codel::{Control, Law};
 use super::flow_queues::FlowQueues;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
-use crate::scenario::QueueLimit;
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::time::Time;
 
 /// Parameters of FQ-CoDel.
@@ -48,7 +48,7 @@ impl Store for FqCodel {
         Self { law: Law { target_s, interval_s, ecn }, queues }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
         self.queues.push(packet);
         while let Some((victim, control)) = self.queues.relieve(on_line) {
             // As in Linux's fq_codel_drop: CoDel is to drop sooner when it does.

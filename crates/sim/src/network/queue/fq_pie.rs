@@ -8,10 +8,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::flow_queues::FlowQueues;
-use super::pie::{Controller, Law};
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
+use super::pie::{Controller, Law, updates_until};
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::random::Stream;
-use crate::scenario::QueueLimit;
 use crate::time::Time;
 
 /// What Linux's `sch_pie.c` has beyond RFC 8033, or in its place: fewer bytes than two full packets may always wait, 63/64 of the
@@ -75,7 +75,7 @@ impl FqPie {
             }
             if at_rest {
                 // Nothing changes until a packet leaves: the rest at once.
-                self.updates = self.updates.max(law.updates_until(now_s));
+                self.updates = self.updates.max(updates_until(law.update_s, now_s));
             }
         }
     }
@@ -97,7 +97,7 @@ impl Store for FqPie {
         Self { law, ecn, queues, updates: 0, stream: Stream::new(site.seed, site.link, 0, "queue") }
     }
 
-    fn join(&mut self, mut packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, mut packet: Waiting, on_line: Load, _: &mut Lost) -> Result<(), Refusal> {
         self.catch_up(packet.since_s);
         if !self.queues.has_room(packet.packet.size(), on_line) {
             return Err(Refusal::Full);

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::network::wire::Wire;
 use crate::packet::Packet;
 use crate::random::Mrg32k3a;
-use crate::scenario::{Profile, QueueLimit};
+use crate::scenario::Profile;
 use crate::time::Time;
 
 pub use flow_key::FlowKey;
+pub use limit::{Load, QueueLimit};
 
 pub mod cake;
 pub mod class_marks;
@@ -28,6 +29,7 @@ mod flow_queues;
 pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod fq_pie;
+mod limit;
 pub mod pie;
 pub mod policer;
 pub mod red;
@@ -83,6 +85,11 @@ impl Arrival {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.packets.saturating_sub(1)
+    }
+
+    /// Whether a limit leaves room for it.
+    pub fn fits(&self, limit: QueueLimit) -> bool {
+        limit.takes(Load { packets: self.packets, bytes: self.bytes }, self.size)
     }
 
     /// Bytes waiting, without the packet in service.
@@ -181,23 +188,6 @@ pub struct Waiting {
 /// Packets that a queue loses, each with the reason.
 pub type Lost = Vec<(Waiting, Refusal)>;
 
-/// What is on the line, for a queue that holds the packets behind it.
-#[derive(Clone, Copy, Debug)]
-pub struct OnLine {
-    /// One, or none.
-    pub packets: usize,
-    /// Its bytes.
-    pub bytes: u64,
-}
-
-impl OnLine {
-    /// The same for a queue that is told of its own packets only.
-    #[must_use]
-    pub fn of(self, own: bool) -> Self {
-        if own { self } else { Self { packets: 0, bytes: 0 } }
-    }
-}
-
 /// A queue that holds its packets, and says which is next when the line is free.
 pub trait Store {
     /// The parameters, as a scenario gives them.
@@ -213,11 +203,12 @@ pub trait Store {
     /// An empty queue.
     fn new(spec: &Self::Spec, site: Site<'_>) -> Self;
 
-    /// Takes a packet in. Those of the packets in the queue that are lost for it are appended to `lost`.
+    /// Takes a packet in, while there is a packet or none on the line. Those of the packets in the queue that are lost for it
+    /// are appended to `lost`.
     ///
     /// # Errors
     /// It does not, and why.
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal>;
+    fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal>;
 
     /// The packet that enters the line at `now`, which is free then and [ready](Self::ready_s); there is one unless none
     /// waits. Those that are lost are appended to `lost`.
@@ -390,7 +381,7 @@ macro_rules! queues {
             ///
             /// # Errors
             /// It does not, and why.
-            pub fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+            pub fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
                 match self {
                     $(Self::$held_type(queue) => queue.join(packet, on_line, lost),)+
                 }

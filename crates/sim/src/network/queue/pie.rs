@@ -9,8 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
+use crate::network::queue::limit::QueueLimit;
 use crate::random::Stream;
-use crate::scenario::QueueLimit;
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,15 +62,13 @@ pub(super) struct Law {
     pub(super) far_s: f64,
 }
 
-impl Law {
-    /// The largest number whose update is not later than `now_s`.
-    pub(super) fn updates_until(&self, now_s: f64) -> u64 {
-        let mut updates = (now_s / self.update_s) as u64;
-        while updates as f64 * self.update_s > now_s {
-            updates -= 1;
-        }
-        updates
+/// Of updates that are so many seconds apart, the number of the last one that is not later than `now_s`.
+pub(super) fn updates_until(every_s: f64, now_s: f64) -> u64 {
+    let mut updates = (now_s / every_s) as u64;
+    while updates as f64 * every_s > now_s {
+        updates -= 1;
     }
+    updates
 }
 
 /// The state of the controller over one waiting line.
@@ -153,7 +151,7 @@ impl State {
             }
             if at_s >= free_s && self.controller.is_at_rest(self.law) {
                 // Nothing changes until a packet comes: the rest at once.
-                self.updates = self.law.updates_until(now_s);
+                self.updates = updates_until(self.law.update_s, now_s);
                 return;
             }
             self.updates += 1;
@@ -185,7 +183,7 @@ impl Discipline for Pie {
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
         self.0.catch_up(arrival.now.seconds(), arrival.free_s);
         let State { spec, law, controller, stream, .. } = &mut *self.0;
-        if !spec.limit.takes(arrival.packets, arrival.bytes, arrival.size) {
+        if !arrival.fits(spec.limit) {
             Verdict::Refuse(Refusal::Full)
         } else if controller.chooses(*law, controller.delay_s, arrival.bytes, stream) {
             Verdict::too_long(spec.ecn && arrival.capable && controller.marks())
@@ -195,7 +193,7 @@ impl Discipline for Pie {
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
-        self.0.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+        arrival.fits(self.0.spec.limit)
     }
 
     fn needs(&self) -> Needs {

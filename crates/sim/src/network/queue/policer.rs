@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
-use crate::scenario::QueueLimit;
+use crate::network::queue::limit::QueueLimit;
 
 /// Parameters of a policer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,8 +51,7 @@ impl Discipline for Policer {
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
-        let Arrival { packets, bytes, size, .. } = *arrival;
-        u64::from(size) <= self.spec.burst_bytes && self.spec.limit.takes(packets, bytes, size)
+        u64::from(arrival.size) <= self.spec.burst_bytes && arrival.fits(self.spec.limit)
     }
 
     fn needs(&self) -> Needs {

@@ -8,8 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
+use crate::network::queue::limit::QueueLimit;
 use crate::random::{Mrg32k3a, Stream};
-use crate::scenario::{Profile, QueueLimit};
+use crate::scenario::Profile;
 use crate::time::Time;
 
 /// Parameters of RED.
@@ -248,7 +249,7 @@ impl Discipline for Red {
                 arrival.waiting_bytes() < u64::from(limit) * u64::from(packet_bytes)
             }
             (QueueLimit::Packets(limit), Profile::Ns2) => arrival.waiting() < limit as usize,
-            _ => limit.takes(arrival.packets, arrival.bytes, arrival.size),
+            _ => arrival.fits(limit),
         }
     }
 

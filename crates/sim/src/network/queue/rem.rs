@@ -8,10 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pie::updates_until;
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
+use crate::network::queue::limit::QueueLimit;
 use crate::network::wire::Wire;
 use crate::random::Stream;
-use crate::scenario::QueueLimit;
 
 /// Parameters of REM.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,10 +71,7 @@ impl State {
             }
             if at_s >= free_s && self.price == 0.0 && self.arrived == 0.0 {
                 // Nothing changes until a packet comes: the rest at once.
-                self.updates = (now_s / self.spec.interval_s) as u64;
-                while self.updates as f64 * self.spec.interval_s > now_s {
-                    self.updates -= 1;
-                }
+                self.updates = updates_until(self.spec.interval_s, now_s);
                 break;
             }
             self.updates += 1;
@@ -121,7 +119,7 @@ impl Discipline for Rem {
         // Those that find it full are demand as well.
         state.arrived += state.wire.transmission_s(arrival.size) / state.packet_s;
         let RemSpec { limit, ecn, drop, .. } = state.spec;
-        if !limit.takes(arrival.packets, arrival.bytes, arrival.size) {
+        if !arrival.fits(limit) {
             return Verdict::Refuse(Refusal::Full);
         }
         let marks = ecn && arrival.capable;
@@ -133,7 +131,7 @@ impl Discipline for Rem {
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
-        self.0.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+        arrival.fits(self.0.spec.limit)
     }
 
     fn needs(&self) -> Needs {

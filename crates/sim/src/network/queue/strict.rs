@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::class_marks::{ClassMarks, marks};
 use super::fifo::Fifo;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
-use crate::scenario::QueueLimit;
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::time::Time;
 
 /// Parameters of strict priorities.
@@ -30,17 +30,8 @@ pub struct Strict {
     lines: Vec<Fifo>,
     /// Which of them the packet was in that was last put on the line.
     served: usize,
-    packets: usize,
-    bytes: u64,
-}
-
-impl Strict {
-    fn count_out(&mut self, waiting: Option<Waiting>) -> Option<Waiting> {
-        let waiting = waiting?;
-        self.packets -= 1;
-        self.bytes -= u64::from(waiting.packet.size());
-        Some(waiting)
-    }
+    /// What waits in all.
+    load: Load,
 }
 
 impl Store for Strict {
@@ -53,22 +44,22 @@ impl Store for Strict {
 
     fn new(spec: &StrictSpec, _: Site<'_>) -> Self {
         let lines = vec![Fifo::default(); spec.order.len() + 1];
-        Self { spec: spec.clone(), lines, served: 0, packets: 0, bytes: 0 }
+        Self { spec: spec.clone(), lines, served: 0, load: Load::NONE }
     }
 
-    fn join(&mut self, mut packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, mut packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
         let order = &self.spec.order;
         let place = order.iter().position(|&dscp| dscp == packet.key.dscp).unwrap_or(order.len());
         if let Some(mark) = &self.spec.mark {
-            let served = on_line.of(self.served == place);
+            let served = if self.served == place { on_line } else { Load::NONE };
             packet.marked = marks(mark.of(packet.key.dscp), &self.lines[place], served, packet.packet);
         }
         self.lines[place].push(packet);
-        self.packets += 1;
-        self.bytes += u64::from(packet.packet.size());
-        while !self.spec.limit.holds(self.packets + on_line.packets, self.bytes + on_line.bytes) {
-            let last = self.lines.iter_mut().rev().find_map(Fifo::pop_last);
-            let Some(last) = self.count_out(last) else { break };
+        self.load.add(&packet.packet);
+        while !self.spec.limit.holds(self.load + on_line)
+            && let Some(last) = self.lines.iter_mut().rev().find_map(Fifo::pop_last)
+        {
+            self.load.remove(&last.packet);
             lost.push((last, Refusal::Full));
         }
         Ok(())
@@ -77,7 +68,8 @@ impl Store for Strict {
     fn next(&mut self, _: Time, _: &mut Lost) -> Option<Waiting> {
         let (place, next) = self.lines.iter_mut().enumerate().find_map(|(place, line)| Some((place, line.pop()?)))?;
         self.served = place;
-        self.count_out(Some(next))
+        self.load.remove(&next.packet);
+        Some(next)
     }
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
@@ -125,7 +117,7 @@ mod tests {
         let spec = StrictSpec { limit: QueueLimit::Unlimited, order: vec![46, 34], mark: Some(mark) };
         let (mut queue, mut lost) = (Strict::new(&spec, site()), Lost::new());
         let mut on_line = IDLE;
-        let mut join = |queue: &mut Strict, dscp: u8, on_line: OnLine| {
+        let mut join = |queue: &mut Strict, dscp: u8, on_line: Load| {
             let waiting = packet(u64::from(dscp), 0.0, 100);
             let key = FlowKey { dscp, ..waiting.key };
             let capable = waiting.packet.capable();
@@ -134,7 +126,7 @@ mod tests {
         join(&mut queue, 46, on_line);
         queue.next(Time::ZERO, &mut Lost::new()).expect("it was there");
         // Of the highest class one is on the line: with that, 300 bytes hold two more. It is not one of the others.
-        on_line = OnLine { packets: 1, bytes: 100 };
+        on_line = Load { packets: 1, bytes: 100 };
         for dscp in [46, 34, 8, 46, 34, 0, 46, 34, 8] {
             join(&mut queue, dscp, on_line);
         }

@@ -1,13 +1,13 @@
 //! What the tests of disciplines share.
 
-use super::{FlowKey, Lost, OnLine, Site, Store, Waiting};
+use super::{FlowKey, Load, Lost, Site, Store, Waiting};
 use crate::network::wire::Wire;
 use crate::packet::{Kind, Packet};
 use crate::scenario::{FramingSpec, Profile};
 use crate::time::Time;
 
 /// Nothing is on the line.
-pub(crate) const IDLE: OnLine = OnLine { packets: 0, bytes: 0 };
+pub(crate) const IDLE: Load = Load { packets: 0, bytes: 0 };
 
 /// A link of 8 Mbit/s.
 pub(crate) fn site() -> Site<'static> {

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
-use crate::scenario::QueueLimit;
+use crate::network::queue::limit::QueueLimit;
 
 /// Parameters of a queue that marks above a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,10 +37,9 @@ impl Discipline for Threshold {
     }
 
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
-        let Arrival { packets, bytes, size, .. } = *arrival;
         if !self.has_room(arrival) {
             Verdict::Refuse(Refusal::Full)
-        } else if arrival.capable && !self.spec.mark.takes(packets, bytes, size) {
+        } else if arrival.capable && !arrival.fits(self.spec.mark) {
             Verdict::Mark
         } else {
             Verdict::Take
@@ -48,7 +47,7 @@ impl Discipline for Threshold {
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
-        self.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+        arrival.fits(self.spec.limit)
     }
 
     fn needs(&self) -> Needs {

@@ -9,7 +9,7 @@ use super::steps::Steps;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use tightlink_sim::events::{Key, Precedence};
-use tightlink_sim::network::queue::{Held, Lost, OnLine, Waiting};
+use tightlink_sim::network::queue::{Held, Load, Lost, Waiting};
 use tightlink_sim::packet::{self, Kind};
 use tightlink_sim::random::Stream;
 use tightlink_sim::scenario::{
@@ -244,7 +244,7 @@ impl<'a> Reference<'a> {
         let number = link.next_number;
         link.next_number += 1;
         link.numbered.insert(number, packet);
-        let on_line = OnLine {
+        let on_line = Load {
             packets: usize::from(link.in_service.is_some()),
             bytes: link.in_service.map_or(0, |(packet, ..)| u64::from(packet.size)),
         };

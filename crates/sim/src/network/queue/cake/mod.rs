@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::cobalt::Law;
-use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
+use super::{Load, Lost, Refusal, Site, Store, Waiting};
+use crate::network::queue::limit::QueueLimit;
 use crate::random::{self, Stream};
-use crate::scenario::QueueLimit;
 use crate::time::Time;
 
 mod ack_filter;
@@ -92,8 +92,8 @@ pub struct Cake {
     current: usize,
     /// Which flows meet in a queue differs from link to link and from seed to seed.
     perturbation: u64,
-    packets: usize,
-    bytes: u64,
+    /// What waits in all.
+    load: Load,
     /// When the shaper lets the next packet go, in seconds.
     ready_s: f64,
     /// Time that all packets so far took of the shaper, in seconds.
@@ -102,17 +102,12 @@ pub struct Cake {
 }
 
 impl Cake {
-    fn count_out(&mut self, waiting: &Waiting) {
-        self.packets -= 1;
-        self.bytes -= u64::from(waiting.packet.size());
-    }
-
     /// The shaper has nothing to make up for where no packet waited.
     fn begin(&mut self, tin: usize, now_s: f64) {
         if self.tins[tin].is_empty() {
             self.tins[tin].ready_s = self.tins[tin].ready_s.max(now_s);
         }
-        if self.packets == 0 {
+        if self.load.packets == 0 {
             self.ready_s = self.ready_s.max(now_s);
         }
     }
@@ -164,7 +159,7 @@ impl Cake {
         let longest = |tin: &Tin| tin.longest().map_or(0, |(bytes, _)| bytes);
         let fattest = self.tins.iter_mut().reduce(|fat, tin| if longest(tin) > longest(fat) { tin } else { fat })?;
         let waiting = fattest.relieve(now_s)?;
-        self.count_out(&waiting);
+        self.load.remove(&waiting.packet);
         Some(waiting)
     }
 }
@@ -194,25 +189,23 @@ impl Store for Cake {
             spec: spec.clone(),
             current: 0,
             perturbation: random::hash(site.seed, site.link, 0, "queue"),
-            packets: 0,
-            bytes: 0,
+            load: Load::NONE,
             ready_s: 0.0,
             shaped_s: 0.0,
             stream: Stream::new(site.seed, site.link, 0, "queue"),
         }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
+    fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
         let (place, now_s) = (self.spec.tins.of(packet.key.dscp), packet.since_s);
         self.begin(place, now_s);
-        self.packets += 1;
-        self.bytes += u64::from(packet.packet.size());
+        self.load.add(&packet.packet);
         let hash = random::mix(packet.key.flow ^ self.perturbation);
         if let Some(ack) = self.tins[place].push(packet, hash, self.spec.ack_filter) {
-            self.count_out(&ack);
+            self.load.remove(&ack.packet);
             lost.push((ack, Refusal::Managed));
         }
-        while !self.spec.limit.holds(self.packets + on_line.packets, self.bytes + on_line.bytes)
+        while !self.spec.limit.holds(self.load + on_line)
             && let Some(victim) = self.relieve(now_s)
         {
             lost.push((victim, Refusal::Full));
@@ -222,11 +215,12 @@ impl Store for Cake {
 
     fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
         let mut first = true;
-        while self.packets > 0 {
+        while self.load.packets > 0 {
             let (place, before) = (self.choose(now.seconds()), lost.len());
             let overhead = self.spec.overhead;
             let next = self.tins[place].next(now, first, (&mut self.stream, lost), |size| overhead.adjusted(size));
-            lost[before..].iter().map(|(waiting, _)| waiting).chain(&next).for_each(|waiting| self.count_out(waiting));
+            let gone = lost[before..].iter().map(|(waiting, _)| waiting).chain(&next);
+            gone.for_each(|waiting| self.load.remove(&waiting.packet));
             if let Some(waiting) = next {
                 self.advance(place, f64::from(overhead.adjusted(waiting.packet.size())), now.seconds());
                 return Some(waiting);
@@ -245,8 +239,8 @@ impl Store for Cake {
     }
 
     fn backlog_s(&self, now_s: f64) -> f64 {
-        let (Some(rate_bps), packets @ 1..) = (self.spec.rate_bps, self.packets as u64) else { return 0.0 };
-        let adjusted = packets * u64::from(self.spec.overhead.adjusted((self.bytes / packets) as u32));
+        let (Some(rate_bps), packets @ 1..) = (self.spec.rate_bps, self.load.packets as u64) else { return 0.0 };
+        let adjusted = packets * u64::from(self.spec.overhead.adjusted((self.load.bytes / packets) as u32));
         (self.ready_s - now_s).max(0.0) + 8.0 * adjusted as f64 / rate_bps
     }
 

@@ -161,7 +161,7 @@ fn filtered(filter: AckFilter, acks: &[(u32, u8, bool)]) -> Vec<u64> {
     for (number, &(seq, ace, blocks)) in (0..).zip(acks) {
         queue.join(ack(number, seq, ace, blocks), IDLE, &mut lost).expect("it takes all");
     }
-    assert_eq!(queue.packets + lost.len(), acks.len());
+    assert_eq!(queue.load.packets + lost.len(), acks.len());
     lost.iter().map(|(waiting, _)| waiting.since_s as u64).collect()
 }
 
