@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// A named set of transport defaults. The defaults themselves are in the scenario; the name remains
-/// because a few details are not parameters of any standard (they are listed in `transport/ns2.rs` and `linux.rs`).
+/// because a few details are not parameters of any standard (they are listed in `transport/ns2.rs`, `ack_delay.rs` and
+/// `window_use.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -11,6 +12,6 @@ pub enum Profile {
     Ns2,
     /// RFC 5681, 6298, 6582 and 6675.
     Rfc,
-    /// A current Linux kernel (the details that are no parameters are in `transport/linux.rs`).
+    /// A current Linux kernel (the details that are no parameters are in `transport/ack_delay.rs` and `window_use.rs`).
     Linux,
 }

@@ -2,12 +2,12 @@
 
 pub mod accecn;
 pub mod accounting;
+pub mod ack_delay;
 pub mod ack_options;
 pub mod connection;
 pub mod datagram;
 pub mod delivery_rate;
 pub mod ecn;
-pub mod linux;
 pub mod network;
 pub mod ns2;
 pub mod pacing;
@@ -19,6 +19,7 @@ pub mod sack;
 pub mod sender;
 pub mod signs;
 pub mod timer;
+pub mod window_use;
 
 #[cfg(test)]
 pub(crate) mod tests;

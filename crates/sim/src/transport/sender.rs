@@ -16,13 +16,13 @@ use crate::time::Time;
 use crate::transport::accounting::{Account, LIMITS};
 use crate::transport::connection::Connection;
 use crate::transport::ecn::Marks;
-use crate::transport::linux::WindowUse;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::pacing::Paced;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::sender::recovery::rack::Rack;
 use crate::transport::sender::recovery::scoreboard::Scoreboard;
 use crate::transport::timer::Timer;
+use crate::transport::window_use::WindowUse;
 
 mod loss;
 mod marks;

@@ -5,9 +5,9 @@ use crate::packet::{Kind, Packet};
 use crate::scenario::Recovery;
 use crate::time::Time;
 use crate::transport::accounting::Limit;
-use crate::transport::linux::Outstanding;
 use crate::transport::network::Network;
 use crate::transport::signs::Signs;
+use crate::transport::window_use::Outstanding;
 
 /// What answers an ACK leaves within this part of a round trip, as pacing may let it wait.
 const SOON: f64 = 0.125;
