@@ -110,7 +110,7 @@ pub fn of_epochs(run: &EpochSimulation<'_>) -> Vec<String> {
     let of_flows = of_flows(run);
     let dropped: Vec<bool> = run.links_at_work().map(|link| link.refused() > 0).collect();
     let mut narrow = Narrow::new(scenario, |link| dropped[link as usize]);
-    let users = scenario.users.iter().map(|users| (&users.label, users.tcp.payload_bytes + users.tcp.header_bytes));
+    let users = scenario.users.iter().map(|users| (&users.label, users.tcp.packet_bytes()));
     let sizes = |scatter: &crate::scenario::ScatterSpec| scatter.sizes.iter().map(|size| size.bytes).max();
     let scatter = scenario.scatter.iter().map(|scatter| (&scatter.label, sizes(scatter).unwrap_or_default()));
     for (label, size) in users.chain(scatter) {

@@ -3,7 +3,7 @@
 use super::flows::FlowPaths;
 use super::routes::Routes;
 use crate::network::processor::ProcessorSpec;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario, TcpSpec, TrafficSpec, TransportSpec, UsersSpec};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec, UsersSpec};
 
 /// What the hosts at both ends of a path cost, in crossings of a link.
 const HOSTS: f64 = 6.0;
@@ -63,7 +63,7 @@ fn add(scenario: &Scenario, routes: &Routes, ends: (u32, u32, u16), packets_per_
 }
 
 fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes, load: &mut [f64]) {
-    let size = group.tcp.payload_bytes + group.tcp.header_bytes;
+    let size = group.tcp.packet_bytes();
     let receivers: f64 = group.sites.iter().map(|site| f64::from(site.receivers)).sum();
     let file: f64 = group.files.iter().map(|file| file.share * file.mean_packets).sum();
     let mut pairs = Vec::new();
@@ -119,7 +119,7 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
         let [there, back] = [false, true].map(|reverse| paths.paths.all_links(index, reverse));
         // As if each of several had the same share.
         let [paths_there, paths_back] = [false, true].map(|reverse| paths.paths.each(index, reverse).count() as f64);
-        let size = packet_bytes(flow);
+        let size = flow.transport.packet_bytes();
         let share = |&link: &u32| {
             let of_link = carries_pps(&scenario.links[link as usize], size) / sharing[link as usize].max(1.0);
             let processor = scenario.nodes[end(link)].processor.as_ref();
@@ -141,18 +141,10 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
     }
 }
 
-/// Bytes of a full packet of a flow.
-fn packet_bytes(flow: &FlowSpec) -> u32 {
-    match &flow.transport {
-        TransportSpec::Tcp(TcpSpec { payload_bytes, header_bytes, .. }) => payload_bytes + header_bytes,
-        TransportSpec::Udp(udp) => udp.payload_bytes + udp.header_bytes,
-    }
-}
-
 /// Packets in a second of the run that the application and the receiver's window of a flow allow.
 fn offered_pps(flow: &FlowSpec, round_trip_s: f64, scenario: &Scenario) -> f64 {
     let active = share_of_run(scenario, flow.start_s, flow.stop_s);
-    let bytes = packet_bytes(flow);
+    let bytes = flow.transport.packet_bytes();
     let offered = match &flow.traffic {
         TrafficSpec::Bulk { bytes: Some(size) } => *size as f64 / f64::from(bytes) / scenario.duration_s,
         TrafficSpec::Bulk { bytes: None } | TrafficSpec::Saturate {} => f64::INFINITY,

@@ -82,7 +82,7 @@ impl Saturation {
         let mut looked_at = vec![true; users.len()];
         for (index, flow) in flows() {
             let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
-            let size = tcp.payload_bytes + tcp.header_bytes;
+            let size = tcp.packet_bytes();
             let service_s = |link: u32| scenario.links[link as usize].wire().transmission_s(size);
             let path = paths.all_links(index, false);
             let slowest =

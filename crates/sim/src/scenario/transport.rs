@@ -14,6 +14,16 @@ pub enum TransportSpec {
     Udp(UdpSpec),
 }
 
+impl TransportSpec {
+    /// Bytes of a full packet, headers included; of datagrams of several sizes, of the largest.
+    pub fn packet_bytes(&self) -> u32 {
+        match self {
+            Self::Tcp(tcp) => tcp.packet_bytes(),
+            Self::Udp(udp) => udp.payload_bytes + udp.header_bytes,
+        }
+    }
+}
+
 /// A TCP connection. Windows are in packets of `payload_bytes`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +80,11 @@ impl TcpSpec {
     #[must_use]
     pub fn paces(&self) -> bool {
         self.pacing || self.slow_start == SlowStartKind::Rapid
+    }
+
+    /// Bytes of a full segment, headers included.
+    pub fn packet_bytes(&self) -> u32 {
+        self.payload_bytes + self.header_bytes
     }
 
     /// What both ends have of ECN (RFC 9768 §3.1).

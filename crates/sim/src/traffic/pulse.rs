@@ -99,11 +99,10 @@ impl Pulse {
 /// When a flow of packets of one size, with a clock, offers them, in seconds; nothing for other traffic.
 #[must_use]
 pub fn departures(flow: &FlowSpec, seed: u64) -> Option<Vec<f64>> {
-    let bytes = match &flow.transport {
-        TransportSpec::Tcp(tcp) => tcp.payload_bytes + tcp.header_bytes,
-        TransportSpec::Udp(udp) if udp.sizes.is_empty() => udp.payload_bytes + udp.header_bytes,
-        TransportSpec::Udp(_) => return None,
-    };
+    if matches!(&flow.transport, TransportSpec::Udp(udp) if !udp.sizes.is_empty()) {
+        return None;
+    }
+    let bytes = flow.transport.packet_bytes();
     let mut pulse = Pulse::new(flow, seed).filter(|pulse| !matches!(pulse, Pulse::Video(_)))?;
     let mut now = Time::new(flow.start_s);
     pulse.start(now);

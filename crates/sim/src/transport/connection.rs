@@ -28,7 +28,7 @@ impl Connection {
     /// Wire bytes of a full packet.
     #[must_use]
     pub fn full_size(&self) -> u32 {
-        self.tcp.payload_bytes + self.tcp.header_bytes
+        self.tcp.packet_bytes()
     }
 
     /// Wire bytes of the packet with sequence number `seq`.
