@@ -2,37 +2,30 @@
 //! asks how many packets wait. So it holds no packets, and no more than its last service.
 
 use crate::events::{Entity, Key, Precedence};
+use crate::network::server::Granted;
 use crate::network::wire::Wire;
 use crate::time::Time;
 
-/// An interface, one way.
+/// An interface, one way: its last service.
 #[derive(Clone, Copy, Debug)]
-pub struct Port {
-    departure: f64,
-    start: f64,
-    precedence: Precedence,
-}
+pub struct Port(Granted);
 
 impl Default for Port {
     fn default() -> Self {
-        // Before the first event, so that the line is idle when it comes.
-        Self { departure: -1.0, start: 0.0, precedence: Precedence::FIRST }
+        Self(Granted::BEFORE_ALL)
     }
 }
 
 impl Port {
     /// A packet of `size` bytes enters the line of `entity` at `now`: the key of its delivery at the other end.
-    #[inline]
     pub fn cross(&mut self, now: Key, size: u32, wire: &Wire, entity: Entity) -> Key {
-        let at = now.time.seconds();
-        let idle = self.departure < at
-            || self.departure == at && Key::new(now.time, Time::new(self.start), self.precedence, entity) < now;
-        let (start, precedence) = if idle {
-            (at, now.precedence_of_effects())
+        let Self(last) = self;
+        let (start, precedence) = if last.precedes(now, entity) {
+            (now.time.seconds(), now.precedence_of_effects())
         } else {
-            (self.departure, Precedence::of(self.departure - self.start))
+            (last.departure, Precedence::of(last.departure - last.start))
         };
-        *self = Self { departure: start + wire.transmission_s(size), start, precedence };
+        *last = Granted { departure: start + wire.transmission_s(size), start, precedence };
         Key::new(Time::new(start + wire.crossing_s(size)), Time::new(start), precedence, entity)
     }
 }

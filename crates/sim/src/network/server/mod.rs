@@ -11,7 +11,7 @@ mod state;
 mod totals;
 
 use self::admitted::{Admitted, Timing};
-use self::service::Granted;
+pub(crate) use self::service::Granted;
 pub use self::service::Service;
 pub use self::totals::ServerTotals;
 use crate::delays::Delays;
@@ -104,8 +104,7 @@ impl Server {
         let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0, count: 0 };
         let needs = queue.needs();
         Self {
-            // Before the first event, so that the line is idle when it comes.
-            last: Granted { departure: -1.0, ..Granted::default() },
+            last: Granted::BEFORE_ALL,
             busy_since: 0.0,
             recent: never,
             entity,

@@ -38,13 +38,16 @@ impl Service {
 /// read them at once, for which a processor has to wait where packets follow each other closely.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(super) struct Granted {
+pub(crate) struct Granted {
     pub departure: f64,
     pub precedence: Precedence,
     pub start: f64,
 }
 
 impl Granted {
+    /// Before the first event, so that a line is idle when that comes.
+    pub const BEFORE_ALL: Self = Self { departure: -1.0, precedence: Precedence::FIRST, start: 0.0 };
+
     /// Whether its departure precedes the event `now`: whether its key is smaller.
     #[inline]
     pub fn precedes(&self, now: Key, entity: Entity) -> bool {
