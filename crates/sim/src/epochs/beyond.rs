@@ -5,7 +5,7 @@ use super::exchange::Export;
 use super::flows::FlowHosts;
 use super::inbox::Arrival;
 use super::notes::{Notes, Place, What};
-use super::scatter::Scatter;
+use super::scatter::{Scatter, ScatterCounts};
 use super::users::outlet::Router;
 use crate::events::{Entity, Key};
 use crate::network::link::managed::Surroundings;
@@ -98,8 +98,8 @@ impl Beyond<'_> {
     #[cold]
     #[inline(never)]
     fn duplicate(&mut self, link: &mut Link, packet: Packet, delivery: Key, first: Time) {
-        if let Some(group) = self.scatter.iter_mut().find(|group| packet.is_addressed() && group.has(&packet)) {
-            group.duplicate(first);
+        if let Some(counts) = self.counts_of(&packet, first) {
+            counts.duplicated += 1;
         }
         let copy = self.ack_options.copy(packet);
         if let Some(notes) = &mut self.notes {
@@ -126,13 +126,17 @@ impl Beyond<'_> {
         if let Some(handle) = packet.options() {
             self.ack_options.discard(handle);
         }
-        if packet.is_addressed() {
-            if let Some(group) = self.scatter.iter_mut().find(|group| group.has(packet)) {
-                group.lose(at);
-            }
-        } else if let Some(flows) = &mut self.flows {
+        if let Some(counts) = self.counts_of(packet, at) {
+            counts.dropped += 1;
+        } else if let Some(flows) = self.flows.as_mut().filter(|_| !packet.is_addressed()) {
             flows.lose(packet);
         }
+    }
+
+    /// Where a packet counts, at `at`, if it is a scattered datagram.
+    fn counts_of(&mut self, packet: &Packet, at: Time) -> Option<&mut ScatterCounts> {
+        let group = self.scatter.iter_mut().find(|group| packet.is_addressed() && group.has(packet))?;
+        Some(group.counts.at(at))
     }
 }
 

@@ -166,16 +166,6 @@ impl Scatter {
         counts.hops += u64::from(hops(from, packet.destination()));
     }
 
-    /// A datagram was lost.
-    pub fn lose(&mut self, now: Time) {
-        self.counts.at(now).dropped += 1;
-    }
-
-    /// A packet comes out of a link twice.
-    pub fn duplicate(&mut self, now: Time) {
-        self.counts.at(now).duplicated += 1;
-    }
-
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {

@@ -5,7 +5,7 @@ use crate::epochs::users::group::Group;
 use crate::epochs::users::outlet::{Agenda, Calendar, EventSchedule, Outlet};
 use crate::epochs::users::port::Port;
 use crate::events::Key;
-use crate::packet::{Address, Packet};
+use crate::packet::Address;
 use crate::prefetch::prefetch;
 
 /// The hosts of a site: its sources, then its receivers.
@@ -39,11 +39,6 @@ impl Hosts {
     /// Where the events of all are.
     pub fn turns<'a>(&'a mut self, calendar: &'a mut Calendar) -> EventSchedule<'a> {
         EventSchedule { agenda: &mut self.agenda, calendar, site: self.place }
-    }
-
-    /// Puts off the arrival of a packet at its host to its turn.
-    pub fn put_off(&mut self, key: Key, packet: Packet, calendar: &mut Calendar) {
-        self.turns(calendar).put_off(key, packet);
     }
 
     /// Asks for the memory of a host that a packet will need which comes soon.

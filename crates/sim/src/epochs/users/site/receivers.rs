@@ -28,7 +28,7 @@ impl Site {
             self.receive_data(key, packet, shared);
         } else {
             self.put_off += 1;
-            self.hosts.put_off(key, packet, shared.calendar);
+            self.hosts.turns(shared.calendar).put_off(key, packet);
         }
     }
 

@@ -24,7 +24,7 @@ impl Site {
             self.receive_ack(key, packet, shared);
         } else {
             source.put_off += 1;
-            self.hosts.put_off(key, packet, shared.calendar);
+            self.hosts.turns(shared.calendar).put_off(key, packet);
         }
     }
 
