@@ -65,11 +65,7 @@ impl CongestionControl for Bic {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.in_slow_start() {
-            window.slow_start(ack.acked);
-        } else {
-            window.grow(self.increment(window.cwnd), ack.acked);
-        }
+        window.open(self.increment(window.cwnd), ack.acked);
     }
 
     fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {

@@ -4,6 +4,18 @@ use super::{ControlOption, LostPacket, Options, RateSample};
 use crate::random::Stream;
 use crate::time::Time;
 
+/// Names by which series have what a control of the engine knows of the path.
+pub mod known {
+    /// The bandwidth of the path, in bit/s.
+    pub const BANDWIDTH_BPS: &str = "bandwidth_bps";
+    /// The round-trip time of the empty path, in seconds.
+    pub const RTT_BASE_S: &str = "rtt_base_s";
+    /// The window at which growth is flat, in packets.
+    pub const PLATEAU_PACKETS: &str = "plateau_packets";
+    /// The share of packets that queues mark.
+    pub const MARKED_SHARE: &str = "marked_share";
+}
+
 /// The congestion window and the slow-start threshold, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
@@ -31,6 +43,11 @@ impl Window {
     #[must_use]
     pub fn pacing_rate(&self, in_flight: f64, srtt_s: f64) -> f64 {
         PACING[usize::from(self.cwnd >= self.ssthresh / 2.0)] * self.cwnd.max(in_flight) / srtt_s
+    }
+
+    /// Slow start below the threshold, and growth by `packets` per window acknowledged beyond.
+    pub fn open(&mut self, packets: f64, acked: f64) {
+        if self.in_slow_start() { self.slow_start(acked) } else { self.grow(packets, acked) }
     }
 
     /// Grows by `packets` per window acknowledged, and no faster than slow start.
@@ -253,7 +270,7 @@ pub trait CongestionControl: Sized {
         usize::from(!window.in_slow_start())
     }
 
-    /// Tells what it knows of the path that series are to have, by name; packets have so many bits.
+    /// Tells what it knows of the path that series are to have, by [name](known); packets have so many bits.
     fn known(&self, _packet_bits: f64, _each: &mut dyn FnMut(&str, f64)) {}
 
     /// Packets per second at which a paced connection sends, with `in_flight` packets outstanding and a smoothed

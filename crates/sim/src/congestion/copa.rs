@@ -8,14 +8,12 @@
 
 use std::collections::VecDeque;
 
-use super::rounds::Rounds;
+use super::rounds::{Rounds, smooth};
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;
 
 /// How long the smallest round-trip time is remembered (§2.1), in seconds: as many intervals of one second.
 const REMEMBERED: usize = 10;
-/// Weight of a sample in the smoothed round-trip time (RFC 6298 §2).
-const SRTT_GAIN: f64 = 0.125;
 /// The standing round-trip time is the smallest of this part of a round trip (§2.1).
 const STANDING: f64 = 0.5;
 /// The velocity doubles after so many round trips in one direction (§2.1, step 3).
@@ -72,7 +70,7 @@ impl Copa {
     }
 
     fn sample(&mut self, ack: &Ack) {
-        self.srtt_s += if self.srtt_s > 0.0 { SRTT_GAIN } else { 1.0 } * (ack.rtt_s - self.srtt_s);
+        smooth(&mut self.srtt_s, ack.rtt_s);
         let second = ack.now.seconds() as u64;
         for passed in (self.second + 1..=second).take(REMEMBERED) {
             self.least_s[(passed % REMEMBERED as u64) as usize] = f64::INFINITY;

@@ -11,13 +11,12 @@
 mod linux;
 
 use self::linux::{Growth, Linux, share};
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window, counted};
+use super::rounds::smooth;
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window, counted, known};
 use crate::time::Time;
 
 /// The target lies at most this far above the window (§4.2).
 const STEEPEST: f64 = 1.5;
-/// Weight of a sample in the smoothed round-trip time (RFC 6298 §2), which §4.2 looks ahead by.
-const SRTT_GAIN: f64 = 0.125;
 
 /// CUBIC.
 #[derive(Clone, Copy, Debug)]
@@ -135,10 +134,9 @@ impl CongestionControl for Cubic {
         }
         if least {
             self.ahead_s = ack.rtt_s;
-            return;
+        } else {
+            smooth(&mut self.ahead_s, ack.rtt_s);
         }
-        let gain = if self.ahead_s > 0.0 { SRTT_GAIN } else { 1.0 };
-        self.ahead_s += gain * (ack.rtt_s - self.ahead_s);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
@@ -200,7 +198,7 @@ impl CongestionControl for Cubic {
 
     fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
         if self.top > 0.0 {
-            each("plateau_packets", self.top);
+            each(known::PLATEAU_PACKETS, self.top);
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::reno;
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window, known};
 
 /// DCTCP.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
-        each("marked_share", self.alpha);
+        each(known::MARKED_SHARE, self.alpha);
     }
 
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {

@@ -207,7 +207,7 @@ impl CongestionControl for Connected {
     const SEES_UNUSED: bool = true;
 
     fn new(_options: &Options<'_>) -> Self {
-        Self::to(Box::new(Nobody))
+        unreachable!("it has no name: it is connected")
     }
 
     fn measure(&mut self, ack: &Ack) {
@@ -311,24 +311,6 @@ impl CongestionControl for Connected {
     }
 }
 
-/// Stands where no control is connected: keeps every window as it is.
-#[derive(Debug)]
-struct Nobody;
-
-impl External for Nobody {
-    fn wants_acks(&self) -> bool {
-        true
-    }
-    fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
-    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {}
-    fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
-        Cut::default()
-    }
-    fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
-        Cut::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -393,7 +375,7 @@ mod tests {
         let mut path = Path::new(10.0);
         path.round(&mut Connected::to(Box::new(Pacing(None))), 0.1);
         assert_eq!(path.window.cwnd, 10.0);
-        let silent = Connected::to(Box::new(Nobody));
+        let silent = Connected::to(Box::new(Listening::default()));
         assert!(!silent.is_paced() && !silent.samples_delivery());
     }
 

@@ -101,11 +101,7 @@ impl CongestionControl for Illinois {
             self.adapt(window);
             self.rounds.begin(ack);
         }
-        if window.in_slow_start() {
-            window.slow_start(ack.acked);
-        } else {
-            window.grow(self.alpha, ack.acked);
-        }
+        window.open(self.alpha, ack.acked);
     }
 
     fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {

@@ -5,6 +5,7 @@
 //! The delay is that of the round trip, as the draft wants it (§4.1), by LEDBAT's filters.
 
 use super::ledbat::PathDelays;
+use super::rounds::smooth;
 use super::{Ack, CongestionControl, ControlOption, Options, Window};
 use crate::time::Time;
 
@@ -88,7 +89,7 @@ impl CongestionControl for LedbatPlusPlus {
     #[inline]
     fn measure(&mut self, ack: &Ack) {
         self.delays.take(ack);
-        self.srtt_s += if self.srtt_s > 0.0 { 0.125 } else { 1.0 } * (ack.rtt_s - self.srtt_s);
+        smooth(&mut self.srtt_s, ack.rtt_s);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {

@@ -40,7 +40,7 @@ pub mod vivace;
 pub mod westwood;
 pub mod yeah;
 
-pub use control::{Ack, CongestionControl, Loss, Whole, Window};
+pub use control::{Ack, CongestionControl, Loss, Whole, Window, known};
 pub use controls::{CONTROLS, Controls, Described, Handle, reads_marks, samples_delivery};
 pub use external::{Cut, External, Maker, Opening, Report};
 pub use options::{ControlOption, ControlSpec, Options};

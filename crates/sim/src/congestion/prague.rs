@@ -8,7 +8,8 @@
 //! two packets (RFC 9331 §4.3, item 5) are those of TCP Prague in Linux (tcp_prague.c 0.7, change 6), which makes its packets
 //! smaller, too; here they keep their size.
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
+use super::rounds::smooth;
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window, known};
 use crate::time::Time;
 
 mod classic_ecn;
@@ -16,8 +17,6 @@ use classic_ecn::ClassicEcn;
 
 /// Weight of a round trip in the share of marks (§2.4.2).
 const EWMA_GAIN: f64 = 1.0 / 16.0;
-/// Weight of a sample in the smoothed round-trip time (RFC 6298 §2).
-const SRTT_GAIN: f64 = 0.125;
 /// It paces by this share faster in the first half of a virtual round trip, and slower in the second (as TCP Prague in
 /// Linux does), so that queues show less of it.
 const PACING_OFFSET: f64 = 0.03;
@@ -124,7 +123,7 @@ impl CongestionControl for Prague {
         if let Some(queue) = &mut self.classic_ecn {
             queue.sample(ack.rtt_s);
         }
-        self.srtt_s += if self.srtt_s > 0.0 { SRTT_GAIN } else { 1.0 } * (ack.rtt_s - self.srtt_s);
+        smooth(&mut self.srtt_s, ack.rtt_s);
         self.acked += ack.delivered;
         if ack.marked > 0.0 {
             self.marked += ack.marked;
@@ -181,7 +180,7 @@ impl CongestionControl for Prague {
 
     fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
         if let Some(alpha) = self.alpha {
-            each("marked_share", alpha);
+            each(known::MARKED_SHARE, alpha);
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Sources: draft-cheng-iccrg-delivery-rate-estimation-00, and draft-ietf-ccwg-bbr-04 §4.1, whose names stand beside.
 
+use super::known;
 use crate::time::Time;
 
 /// A sample of the delivery rate. It spans the flight of the packet that was sent last of those that the ACK tells
@@ -97,10 +98,10 @@ impl<const N: usize> Default for WindowedMax<N> {
 /// Tells what a control of the BBR family knows of a path, as far as it does: its bandwidth and its round-trip time.
 pub(super) fn tell_path((bandwidth_bps, rtt_s): (f64, f64), each: &mut dyn FnMut(&str, f64)) {
     if bandwidth_bps > 0.0 {
-        each("bandwidth_bps", bandwidth_bps);
+        each(known::BANDWIDTH_BPS, bandwidth_bps);
     }
     if rtt_s.is_finite() {
-        each("rtt_base_s", rtt_s);
+        each(known::RTT_BASE_S, rtt_s);
     }
 }
 

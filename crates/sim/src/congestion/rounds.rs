@@ -2,6 +2,12 @@
 
 use super::Ack;
 
+/// Takes a sample into a smoothed round-trip time (RFC 6298 §2), in seconds; zero before the first.
+pub(super) fn smooth(srtt_s: &mut f64, rtt_s: f64) {
+    const GAIN: f64 = 0.125;
+    *srtt_s += if *srtt_s > 0.0 { GAIN } else { 1.0 } * (rtt_s - *srtt_s);
+}
+
 /// Round trips, and the round-trip times of the current one, of the connection and of its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {

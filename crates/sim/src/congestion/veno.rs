@@ -36,12 +36,8 @@ impl CongestionControl for Veno {
             self.backlog = self.rounds.backlog(window.cwnd);
             self.rounds.begin(ack);
         }
-        if window.in_slow_start() {
-            window.slow_start(ack.acked);
-        } else {
-            // §II.C: with the path full, one packet every other round.
-            window.grow(if self.backlog < self.beta { 1.0 } else { 0.5 }, ack.acked);
-        }
+        // §II.C: with the path full, one packet every other round.
+        window.open(if self.backlog < self.beta { 1.0 } else { 0.5 }, ack.acked);
     }
 
     fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use super::rate_sample::{LostPacket, RateSample};
+use super::rounds::smooth;
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::random::Stream;
 use crate::time::Time;
@@ -29,8 +30,6 @@ const PACKET_MBIT: f64 = 0.012;
 /// Packets a second at least, and in the window.
 const LEAST_RATE: f64 = 1.0;
 const LEAST_WINDOW: f64 = 4.0;
-/// Weight of a sample in the smoothed round-trip time (RFC 6298 §2).
-const SRTT_GAIN: f64 = 0.125;
 /// The window has room for so many round trips at the rate, and an interval never lasts shorter than so many packets.
 const WINDOW_ROUNDS: f64 = 2.0;
 const INTERVAL_PACKETS: f64 = 10.0;
@@ -231,7 +230,7 @@ impl CongestionControl for Vivace {
     ) -> bool {
         window.ssthresh = f64::MAX;
         if let Some(rtt_s) = sample.rtt_s {
-            self.srtt_s += if self.srtt_s > 0.0 { SRTT_GAIN } else { 1.0 } * (rtt_s - self.srtt_s);
+            smooth(&mut self.srtt_s, rtt_s);
         }
         if self.base == 0.0 {
             // The first interval doubles it.

@@ -53,11 +53,7 @@ impl CongestionControl for Westwood {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.in_slow_start() {
-            window.slow_start(ack.acked);
-        } else {
-            window.grow(1.0, ack.acked);
-        }
+        window.open(1.0, ack.acked);
     }
 
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {

@@ -1,5 +1,7 @@
 //! Time series: a sample of every link and every flow at a constant interval.
 
+use crate::congestion::known::{BANDWIDTH_BPS, MARKED_SHARE, PLATEAU_PACKETS, RTT_BASE_S};
+
 /// What is sampled of a link, of a flow and of a processor, in the order of rows.
 const LINK: [Metric; 6] = [
     Metric::QueuePackets,
@@ -52,7 +54,7 @@ pub struct Row {
 }
 
 macro_rules! metrics {
-    ($($metric:ident $name:literal: $help:literal),+ $(,)?) => {
+    ($($metric:ident $name:tt: $help:literal),+ $(,)?) => {
         /// What is sampled.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Metric {
@@ -87,12 +89,12 @@ metrics! {
         "phase of a TCP flow's congestion control, by its number; with observe.transport",
     RecoveryState "recovery_state":
         "losses that a TCP flow mends: 0 none, 1 found by ACKs, 2 by the retransmission timer; with observe.transport",
-    BandwidthBps "bandwidth_bps":
+    BandwidthBps BANDWIDTH_BPS:
         "what BBR takes for the bandwidth of the path, headers included, in bit/s; with observe.transport",
-    RttBaseS "rtt_base_s": "what BBR takes for the round-trip time of an empty path, in seconds; with observe.transport",
-    PlateauPackets "plateau_packets":
+    RttBaseS RTT_BASE_S: "what BBR takes for the round-trip time of an empty path, in seconds; with observe.transport",
+    PlateauPackets PLATEAU_PACKETS:
         "window at which CUBIC's growth is flat, once there was a loss (W_max of RFC 9438); with observe.transport",
-    MarkedShare "marked_share":
+    MarkedShare MARKED_SHARE:
         "what DCTCP and Prague take for the share of packets that queues mark; with observe.transport",
     Load "load": "share of the past interval during which a processor was busy",
     LoadReported "load_reported": "load of a processor as its meter reports it",
