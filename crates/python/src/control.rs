@@ -6,112 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
+use pyo3::types::{PyDict, PyString};
 use tightlink_sim::congestion::{self, ControlSpec, Cut, External, Maker, Opening, Window};
 use tightlink_sim::time::Time;
 
-/// What happened to a connection since the last report: a round trip, and before it a loss recovery if there was one.
-#[pyclass(frozen, get_all, module = "tightlink._core")]
-#[derive(Debug)]
-pub struct Report {
-    /// When, in seconds.
-    now_s: f64,
-    /// Since the last report, in seconds.
-    interval_s: f64,
-    /// Packets acknowledged since then.
-    delivered: f64,
-    /// Those of them that had a congestion mark, as far as ACKs tell: each with accurate ECN; with classic ECN all that an
-    /// ACK acknowledges which says that there was one.
-    marked: f64,
-    /// Packets outstanding.
-    in_flight: f64,
-    /// The mean round-trip time of the ACKs since then, in seconds.
-    rtt_s: f64,
-    /// The smallest of them, in seconds.
-    rtt_min_s: f64,
-    /// The smallest of the connection, in seconds.
-    rtt_base_s: f64,
-    /// Whether the window was in use, so that its size tells something of the path.
-    in_use: bool,
-}
+mod told;
+mod values;
 
-/// An ACK that acknowledged new data, outside of loss recovery.
-#[pyclass(frozen, get_all, module = "tightlink._core")]
-#[derive(Debug)]
-pub struct Ack {
-    /// When it arrived, in seconds.
-    now_s: f64,
-    /// Packets that it acknowledges, but for marked ones; 1 under profile ns2, which counts ACKs.
-    acked: f64,
-    /// Packets that had a congestion mark, as far as it tells; they are not among those above. Of a class with on_mark; to
-    /// others a mark is a loss.
-    marked: f64,
-    /// The round-trip time that its timestamp tells, in seconds.
-    rtt_s: f64,
-    /// Packets outstanding before it came.
-    in_flight: f64,
-    /// Whether the window was in use.
-    in_use: bool,
-}
-
-/// A loss that the sender has detected.
-#[pyclass(frozen, get_all, module = "tightlink._core")]
-#[derive(Debug)]
-pub struct Loss {
-    /// When it was detected, in seconds.
-    now_s: f64,
-    /// Packets of the window in use then: what a cut starts from; not a truth value, as that of reports and ACKs.
-    in_use: f64,
-}
-
-/// A sample of the delivery rate, of the flight of the packet that was sent last of those that an ACK tells of
-/// (draft-cheng-iccrg-delivery-rate-estimation).
-#[pyclass(frozen, get_all, module = "tightlink._core")]
-#[derive(Debug)]
-pub struct RateSample {
-    /// When the ACK arrived, in seconds.
-    now_s: f64,
-    /// When that packet was sent, in seconds.
-    sent_s: f64,
-    /// The delivery rate, in packets per second; 0 if it cannot be told.
-    rate: f64,
-    /// Packets delivered in the span of the sample.
-    delivered: f64,
-    /// Packets delivered in all when that packet was sent: one that is sent after a round trip began ends it.
-    prior_delivered: f64,
-    /// Packets delivered in all.
-    total_delivered: f64,
-    /// The round-trip time of that packet in seconds; None if it was sent more than once, as nobody can tell which one
-    /// was answered. So it may be None from the first sample on.
-    rtt_s: Option<f64>,
-    /// Packets of which this ACK tells for the first time, acknowledged or selectively.
-    newly_delivered: f64,
-    /// Packets that were found lost since the sample before.
-    newly_lost: f64,
-    /// Packets that were found lost in the span of the sample.
-    lost: f64,
-    /// Packets in flight when that packet had been sent, itself included.
-    sent_in_flight: f64,
-    /// Packets in flight now: sent, and neither delivered nor lost.
-    in_flight: f64,
-    /// Whether the application had too little to send, so that the path may be faster.
-    app_limited: bool,
-    /// Whether losses are being mended.
-    recovering: bool,
-}
-
-macro_rules! shown_in_python {
-    ($($told:ident),*) => {$(
-        #[pymethods]
-        impl $told {
-            fn __repr__(&self) -> String {
-                as_python(&format!("{self:?}"))
-            }
-        }
-    )*};
-}
-
-shown_in_python!(Report, Ack, Loss, RateSample);
+pub use told::{Ack, Loss, RateSample, Report};
+use values::{Set, either, given, limit, nothing, number, packets, rate, show, threshold};
 
 /// What went wrong first in a control, after which the run ends.
 #[derive(Debug, Default)]
@@ -207,9 +110,6 @@ struct Control {
     trouble: Arc<Trouble>,
 }
 
-/// Where it says that.
-const PACING_RATE: &str = "pacing_rate";
-
 /// A method's name and its argument, if it has one.
 type Told<'py> = (&'py Bound<'py, PyString>, Option<Bound<'py, PyAny>>);
 
@@ -272,123 +172,6 @@ impl Control {
             },
         );
         answer.unwrap_or_default()
-    }
-}
-
-/// What a call has set of a window, be it to what it was.
-#[derive(Clone, Copy, Debug)]
-struct Set {
-    cwnd: Option<f64>,
-    ssthresh: Option<f64>,
-}
-
-impl Set {
-    /// Since these were shown.
-    fn since(shown: &[Bound<'_, PyFloat>; 2], object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = object.py();
-        let (cwnd, ssthresh) = (object.getattr(intern!(py, "cwnd"))?, object.getattr(intern!(py, "ssthresh"))?);
-        Ok(Self {
-            cwnd: if cwnd.is(&shown[0]) { None } else { Some(packets(&cwnd, "cwnd")?) },
-            ssthresh: if ssthresh.is(&shown[1]) { None } else { Some(limit(&ssthresh)?) },
-        })
-    }
-}
-
-/// Of what a method returns and what it has set an attribute to, the one that there is.
-fn either(returned: Option<f64>, set: Option<f64>, name: &str) -> PyResult<Option<f64>> {
-    match (returned, set) {
-        (Some(returned), Some(set)) if returned != set => Err(PyValueError::new_err(format!(
-            "it returns {returned} and sets self.{name} to {set}: expected one of them"
-        ))),
-        _ => Ok(returned.or(set)),
-    }
-}
-
-/// The same of what has to be one of them.
-fn given(returned: Option<f64>, set: Option<f64>, name: &str) -> PyResult<Option<f64>> {
-    let found = either(returned, set, name)?;
-    if found.is_none() {
-        let message = format!("what it returns is None: expected packets, or that it sets self.{name}");
-        return Err(PyValueError::new_err(message));
-    }
-    Ok(found)
-}
-
-/// Shows a control the window.
-fn show<'py>(object: &Bound<'py, PyAny>, window: &Window) -> PyResult<[Bound<'py, PyFloat>; 2]> {
-    let py = object.py();
-    let shown = [window.cwnd, threshold(window)].map(|packets| PyFloat::new(py, packets));
-    object.setattr(intern!(py, "cwnd"), &shown[0])?;
-    object.setattr(intern!(py, "ssthresh"), &shown[1])?;
-    Ok(shown)
-}
-
-/// The threshold as Python has it.
-fn threshold(window: &Window) -> f64 {
-    if window.ssthresh == f64::MAX { f64::INFINITY } else { window.ssthresh }
-}
-
-/// A threshold from Python.
-fn limit(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let unlimited = value.extract::<f64>().is_ok_and(|packets| packets == f64::INFINITY);
-    if unlimited { Ok(f64::MAX) } else { packets(value, "ssthresh") }
-}
-
-/// A struct as Python writes an object with its fields.
-fn as_python(written: &str) -> String {
-    let fields = written.replace(" { ", "(").replace(" }", ")").replace(": ", "=");
-    let fields = fields.replace("=Some(", "=").replace("),", ",");
-    fields.replace("=true", "=True").replace("=false", "=False")
-}
-
-/// The rate at which a control says that its connection is paced, if it says one.
-fn rate(object: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-    let value = object.getattr(intern!(object.py(), PACING_RATE))?;
-    if value.is_none() {
-        return Ok(None);
-    }
-    match value.extract::<f64>() {
-        Ok(rate) if rate > 0.0 && rate.is_finite() && !value.is_instance_of::<PyBool>() => Ok(Some(rate)),
-        _ => {
-            let expected = "packets per second, a number above zero, or None";
-            let message = format!("{PACING_RATE} is {}: expected {expected}", value.repr()?);
-            Err(PyValueError::new_err(message))
-        }
-    }
-}
-
-/// A number to sample; none of what there is nothing to say.
-fn number(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-    let found = value.extract::<Option<f64>>().map_err(|_| {
-        let shown = value.repr().map_or_else(|_| "what it is".to_owned(), |shown| shown.to_string());
-        PyValueError::new_err(format!("it is {shown}: expected a number, or None"))
-    })?;
-    Ok(found.filter(|value| !value.is_nan()))
-}
-
-/// That a method returns nothing: who returns a window means to set one.
-fn nothing(answer: &Bound<'_, PyAny>, _: Set) -> PyResult<()> {
-    if answer.is_none() {
-        return Ok(());
-    }
-    let message = format!("it returns {}: expected nothing, as it sets self.cwnd", answer.repr()?);
-    Err(PyValueError::new_err(message))
-}
-
-/// As many as a window of a scenario has.
-const MOST_PACKETS: f64 = i32::MAX as f64;
-
-/// A number of packets; less than one counts as one.
-fn packets(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
-    match value.extract::<f64>() {
-        Ok(packets) if packets > 0.0 && !value.is_instance_of::<PyBool>() && packets <= MOST_PACKETS => {
-            Ok(packets.max(1.0))
-        }
-        _ => {
-            let expected = format!("packets, a number above zero and up to {MOST_PACKETS}");
-            let message = format!("{what} is {}: expected {expected}", value.repr()?);
-            Err(PyValueError::new_err(message))
-        }
     }
 }
 
