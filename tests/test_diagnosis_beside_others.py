@@ -231,3 +231,13 @@ def test_acks_that_fill_a_queue_are_named(interval: str, who: str) -> None:
     other = {"kind": "cbr", "from": "home", "to": "net", "interval": "50 ms", "udp": {"payload": "40 B"}}
     scenario = tl.loads(DROWNED).set_all({"traffic.call.interval": interval, "traffic.probe": other})
     assert f"which {who} fill, adds" in tl.simulate(scenario).why("probe").sentence
+
+
+def test_transfers_fill_a_queue_with_data_or_with_acks() -> None:
+    """Transfers have one row for all of them: which way their data take is told by those of their group."""
+    pages = {"kind": "transfers", "from": ["net"], "to": ["home"], "arrivals": "4 transfers/s", "size": "2 MB"}
+    scenario = tl.loads(DROWNED).set_all({"traffic.pages": pages, "traffic.down": None})
+    listen = {"kind": "cbr", "from": "net", "to": "home", "interval": "20 ms", "udp": {"payload": "160 B"}}
+    run = tl.simulate(scenario.set_all({"link.l.rate": "20 Mbit/s", "traffic.listen": listen}))
+    assert "which pages fills, adds" in run.why("listen").sentence
+    assert "which ACKs of pages fill, adds" in tl.simulate(scenario).why("call").sentence

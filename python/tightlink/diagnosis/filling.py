@@ -91,7 +91,7 @@ class Filling:
     def others(self, link: str, row: Mapping[str, Any]) -> str:
         """Which others do, in words, or their ACKs; nothing where the flow itself does."""
         found = self.of(link, row)
-        users = self._paths.users.get(link, ())
+        users = self._rows_of(self._paths.users.get(link, ()))
         data, acks = ([name for name in found if (name in users) == there] for there in (True, False))
         return "" if row["label"] in found else filled_by(data, acks)
 
