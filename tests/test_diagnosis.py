@@ -4,6 +4,7 @@ measured, and who is told of together."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,8 @@ import tightlink as tl
 from diagnosis_cases import BLOAT, CASES, named, of_source
 from in_real_time import measures
 from tightlink import cli
-from tightlink.diagnosis import CAUSES, Why, why
+from tightlink.diagnosis import CAUSES, Diagnosis, Why, why
+from tightlink.diagnosis.answers import MOST_SAID
 from tightlink.diagnosis.kernel import disagreement
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import InvalidMeasurementError
@@ -202,3 +204,10 @@ def test_a_flow_of_which_nothing_arrived_has_no_delay() -> None:
     assert (told.delay, told.suggestions) == (None, ())
     assert "queue" not in told.sentence
     assert run.why("early").delay is not None
+
+
+@pytest.mark.parametrize(("flows", "said"), [(("a",), "1 more diagnosis of 1 flow ("), (("a", "b"), "of 2 flows (")])
+def test_what_is_left_unsaid_is_counted(flows: tuple[str, ...], said: str) -> None:
+    """Diagnoses beyond the first five are counted with their flows."""
+    made = Diagnosis(("x",), (), None, (), "is slow.")
+    assert said in str(Why((*[made] * MOST_SAID, replace(made, flows=flows))))

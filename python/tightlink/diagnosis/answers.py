@@ -218,7 +218,7 @@ class Why:
         if rest:
             flows = sum(len(diagnosis.flows) for diagnosis in rest)
             diagnoses = "1 more diagnosis" if len(rest) == 1 else f"{len(rest)} more diagnoses"
-            yield f"… and {diagnoses} of {flows} flows (--json has all)"
+            yield f"… and {diagnoses} of {'1 flow' if flows == 1 else f'{flows} flows'} (--json has all)"
 
     def _notes(self) -> Iterator[str]:
         """What the diagnoses do not cover."""
