@@ -196,7 +196,14 @@ def _lengthen_queue(path: Path, cause: Cause, _: Others) -> Tried:
 
 
 def _relieve_acks(path: Path, cause: Cause, others: Others) -> Tried | None:
-    return _give_turns(next(each for each in path.reverse if each.name == cause.where), others)
+    link = next(each for each in path.reverse if each.name == cause.where)
+    if link.discipline not in FAIR[1:] or link.name not in others.beside.acked:
+        return _give_turns(link, others)
+    # Turns alone do not make ACKs fewer.
+    if link.discipline != "cake":
+        return fair_queues(link, others)
+    key = f"{link.key}.queue.ack_filter"
+    return ("CAKE's ACK filter", {key: "normal"}) if link.spec["queue"]["ack_filter"] == "none" else None
 
 
 def _give_turns(link: Link, others: Others) -> Tried | None:
