@@ -361,3 +361,31 @@ def test_a_plain_queue_before_a_medium_takes_what_comes_meanwhile() -> None:
     first = found.suggestions[0]
     assert first.text == f"a plain queue of what the path holds and a burst ({int(holds) + 64} packets)"
     assert _row(_run(text, first.changes), "p")["goodput_bps"] > 240e6
+
+
+#: A way up that is too slow for the ACKs of what comes down.
+ACKS: Final = """
+profile = "linux"
+duration = "20 s"
+link.l = { ends = ["net", "home"], rate = "250 Mbit/s", delay = "10 ms", queue = "50 ms", reverse = { rate = "1 Mbit/s", queue = "128 KiB" } }
+traffic.down = { kind = "bulk", from = "net", to = "home" }
+"""
+
+
+@pytest.mark.parametrize("queue", ["128 KiB", {"kind": "fq-codel"}, {"kind": "cake"}])
+def test_a_window_is_not_what_a_way_back_full_of_acks_lacks(queue: object) -> None:
+    """A larger window makes more ACKs wait; fewer of them make the download several times as fast."""
+    scenario = tl.loads(ACKS).set("link.l.reverse.queue", queue)
+    run = tl.simulate(scenario)
+    (diagnosis,) = run.why().diagnoses
+    assert [(cause.name, cause.where) for cause in diagnosis.causes[:1]] == [("ack_path", "l.reverse")]
+    better = tl.simulate(scenario.set_all(diagnosis.suggestions[0].changes))
+    assert better.flows["goodput_bps"][0] > 3 * run.flows["goodput_bps"][0]
+
+
+def test_a_link_is_as_busy_as_it_is_while_a_flow_lasts() -> None:
+    """What it carries before both begin does not hide that ACKs have a full way back since."""
+    late = tl.loads(ASYMMETRIC).set_all({"traffic.down.start": "8 s", "traffic.up.start": "8 s"})
+    found = tl.simulate(late).why("down")
+    assert found.causes[0].name == tl.simulate(tl.loads(ASYMMETRIC)).why("down").causes[0].name == "ack_path"
+    assert "busy while data is sent" in found.sentence

@@ -109,7 +109,7 @@ def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
     if path.busiest.utilization >= bounds.SATURATED:
         found = window.full_path(row, path, paths, 1.0)
     elif bounds.window_fills(row, path):
-        found = bounds.receiver_window(row, path, paths, 1.0)
+        found = window.at_receiver_window(row, path, paths, 1.0)
     elif path.spec["traffic"]["kind"] != "bulk":
         found = bounds.application(row, path, paths, 1.0)
     else:
@@ -119,7 +119,7 @@ def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
 
 _OF: Final[dict[str, Callable[[Mapping[str, Any], Path, Paths, float], Cause]]] = {
     "network": window.full_path,
-    "receiver_window": bounds.receiver_window,
+    "receiver_window": window.at_receiver_window,
     "application": bounds.application,
     "sender_rate": bounds.sender_rate,
     "handshake": bounds.handshake,

@@ -71,6 +71,7 @@ class Paths:
         self._times = {label: (row["start_s"], row["stop_s"]) for label, row in self._rows.items()}
         self._spans: dict[tuple[str, bool], tuple[Spans, Spans]] = {}
         self._most: dict[str, tuple[str, float] | None] = {}
+        self._busy_while: dict[tuple[str, _Span], float] = {}
         self._members: dict[str, Counter[str]] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
@@ -230,6 +231,38 @@ class Paths:
         users = (label for label in self.users.get(link, ()) if self.control(label) and self.group(label) != group)
         return not any(first_s < stop_s and last_s > start_s for first_s, last_s in map(self.lasted, users))
 
+    def busy_while(self, link: Link, row: Mapping[str, Any]) -> float:
+        """How busy a link is while the flow of a row lasts: it carries of all what those that take it send meanwhile.
+
+        Each as if it sent evenly, as tables have totals of the whole run.
+        """
+        times_s = row["start_s"], row["stop_s"]
+        if not self.small or times_s[1] <= times_s[0] or times_s[1] - times_s[0] >= link.duration_s:
+            return link.utilization
+        key = link.name, times_s
+        if key not in self._busy_while:
+            sent = [(bits, self.lasted(label)) for label, bits in self._sent.get(link.name, {}).items()]
+            inside = sum(bits * _overlap(times_s, each) for bits, each in sent)
+            whole = sum(bits for bits, _ in sent)
+            scale = link.duration_s / (times_s[1] - times_s[0])
+            self._busy_while[key] = min(1.0, link.utilization * scale * inside / whole) if whole else 0.0
+        return self._busy_while[key]
+
+    @cached_property
+    def _sent(self) -> Mapping[str, Mapping[str, float]]:
+        """What flows send over each link, in bits by their names, that of ACKs included."""
+        found: dict[str, dict[str, float]] = {}
+        for path in self._every:
+            label = str(path.spec["label"])
+            start_s, stop_s = self.lasted(label if label in self._rows else self.group(label))
+            bits = self._rate(label) * (stop_s - start_s)
+            acks = path.ack_bytes / (2 * path.packet_bytes)
+            for links, part in ((path.forward, 1.0), (path.reverse, acks)):
+                for link in links:
+                    each = found.setdefault(link.name, {})
+                    each[label] = each.get(label, 0.0) + part * bits
+        return found
+
     def _count(self, link: str, row: Mapping[str, Any], *, heeding: bool) -> int:
         """Of the flows that have begun before the end of a row's time those that are not over at its beginning."""
         key = link, heeding
@@ -385,3 +418,9 @@ class Paths:
     def _processor(self, node: int, *, sends: bool) -> Processor:
         name, spec = self._network.name(node), self._resolved["nodes"][node]["processor"]
         return Processor(name, self._network.processors[node][0], spec, self._nodes.get(name, {}), sends)
+
+
+def _overlap(times_s: _Span, other_s: _Span) -> float:
+    """The share of another time that falls into a time."""
+    (start_s, stop_s), (first_s, last_s) = times_s, other_s
+    return max(0.0, min(stop_s, last_s) - max(start_s, first_s)) / (last_s - first_s or 1.0)

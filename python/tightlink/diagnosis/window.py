@@ -17,9 +17,11 @@ from tightlink.diagnosis.bounds import (
     busy_processor,
     gave_way,
     handshake_timeouts,
+    lasts,
     marked_early,
     mean_window,
     network,
+    receiver_window,
     router,
     saturated,
 )
@@ -28,6 +30,7 @@ from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, MANAGED, YIELDING
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.response import renos_window
 from tightlink.diagnosis.words import DISCIPLINES, amount, of_each, percent, small_percent
 
@@ -43,6 +46,8 @@ _FEW: Final = 0.01
 _RARE: Final = 0.001
 #: Beside a full way back flows that lose nothing have about so much of the path, as is seen where they are tried.
 _HALF: Final = 0.5
+#: A plain queue that loses so much of what comes is full whatever the window.
+_OVERFLOWS: Final = 0.05
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
 #: A control that has delivered so many times what the path holds has left its start behind.
@@ -94,13 +99,35 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if shaper is not None:
         said = saturated(row, shaper, paths.sharing(shaper.name, row), share=share)
         return Cause("saturated_link", share, "certain", shaper.name, said)
-    back = max(path.reverse, key=lambda link: link.utilization)
-    if back.utilization < SATURATED or path.busiest.utilization >= SATURATED or path.congestion in BY_DELAY:
-        return None
-    if not _acks_are_late(row, path, paths, back):
+    return None if path.congestion in BY_DELAY else _ack_path(row, path, paths, share)
+
+
+def at_receiver_window(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
+    """The receiver's window is full; or ACKs alone fill their way back, where a larger one would make more wait.
+
+    Where a plain queue loses many of them, no more wait, and a larger window brings more.
+    """
+    found = _ack_path(row, path, paths, share) if path.acks_wait else None
+    back = next((link for link in path.reverse if found is not None and link.name == found.where), None)
+    if found is None or back is None or not carries_acks_alone(back, path):
+        return receiver_window(row, path, paths, share)
+    overflows = back.discipline not in MANAGED and back.lost_at_queue > _OVERFLOWS * back.totals["packets_in"]
+    return receiver_window(row, path, paths, share) if overflows else found
+
+
+def _ack_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
+    """The link by which ACKs return is full while a flow lasts, and none on the way there."""
+    busy = {link.name: paths.busy_while(link, row) for link in (*path.forward, *path.reverse)}
+    back = max(path.reverse, key=lambda link: busy[link.name])
+    if (
+        busy[back.name] < SATURATED
+        or busy[path.busiest.name] >= SATURATED
+        or not _acks_are_late(row, path, paths, back)
+    ):
         return None
     lost = small_percent(back.lost_at_queue / max(1, back.totals["packets_in"]))
-    text = f"the way back of its ACKs is full: link {back.name} is {percent(back.utilization)} busy"
+    text = f"the way back of its ACKs is full: link {back.name} is {percent(busy[back.name])} busy"
+    text += "" if lasts(row, back) else " while data is sent"
     text += f" and drops {lost} of what comes" if back.lost_at_queue else ""
     return Cause("ack_path", share, "likely", back.name, text)
 
