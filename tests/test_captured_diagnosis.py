@@ -684,3 +684,34 @@ def test_a_pause_at_the_sender_is_the_application_also_without_the_handshake(tmp
         (one,) = run.table("connections").iter_rows(named=True)
         # The same pauses, of which a round trip is the path's.
         assert 2.5 < one["idle_beyond_rtt_s"] < one["idle_s"] - 0.05
+
+
+#: A download whose ACKs wait behind an upload for a second, so that windows arrive in bursts; and one that pauses itself.
+_UPLOAD: Final = """
+profile = "linux"
+duration = "20 s"
+link.dsl = { ends = ["internet", "pc"], network = "dsl" }
+traffic.up = { kind = "bulk", from = "pc", to = "internet" }
+"""
+_BULK_DOWN: Final = 'traffic.down = { kind = "bulk", from = "internet", to = "pc" }'
+_PAUSES: Final = (
+    'traffic.down = { kind = "on-off", from = "internet", to = "pc", rate = "12 Mbit/s", on = "1 s", off = "3 s", '
+    'tcp.congestion = "cubic" }'
+)
+
+
+@pytest.mark.parametrize(
+    ("down", "up", "cause"), [(_BULK_DOWN, "0 s", "saturated_link"), (_PAUSES, "19.9 s", "application")]
+)
+def test_what_lies_between_windows_is_no_pause_of_the_application(
+    tmp_path: Path, down: str, up: str, cause: str
+) -> None:
+    """At the receiver nothing is in flight between the windows of a long round trip."""
+    scenario = tl.loads(_UPLOAD + down).set("traffic.up.start", up)
+    tl.simulate(scenario, pcap=tmp_path / "pc.pcap", pcap_at=["pc"])
+    run = tl.capture(tmp_path / "pc.pcap")
+    pauses = run.table("connections")["idle_beyond_rtt_s"].max()
+    assert isinstance(pauses, float)
+    assert pauses > 6
+    found = next(each for each in run.why().diagnoses if each.flows[0].startswith("10.0.0.1:"))
+    assert found.causes[0].name == cause

@@ -45,7 +45,8 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
         )
     pauses = evidence.share(row, "idle_beyond_rtt_s")
     waits = evidence.may_wait_before_capture(row)
-    if pauses < _MOSTLY_BEHIND or (waits and evidence.has_echoed_queue(row)):
+    queue = waits and evidence.has_echoed_queue(row)
+    if pauses < _MOSTLY_BEHIND or queue or evidence.windows_arrive_in_bursts(row):
         return _while_sending(row)
     if waits:
         return not_told(f"{NOT_TOLD}: {OF_IDLE.format(percent(pauses))}, {at_a_steady_rate(row)}")

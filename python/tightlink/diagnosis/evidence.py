@@ -51,6 +51,8 @@ _FULL: Final = 0.9
 _OVERTAKEN: Final = 0.5
 #: So many duplicate ACKs for each segment retransmitted ask for it: it was lost behind the capture point.
 _ASKED: Final = 2
+#: So many first windows in each round trip are one that has grown.
+_GROWN: Final = 2
 #: Retransmissions of segments of full size that say that none gets through.
 _FULL_SIZE: Final = 3
 
@@ -111,6 +113,15 @@ def has_echoed_queue(row: Mapping[str, Any]) -> bool:
     if place(row) != "receiver":
         return has_queue_before(row)
     return bool((row.get("rtt_echoed_median_s") or 0.0) > STANDS * path_rtt_s(row))
+
+
+def windows_arrive_in_bursts(row: Mapping[str, Any]) -> bool:
+    """Whether at the receiver pauses are those between windows: timestamps come back late, and more than first ones.
+
+    Behind a pause of the application a sender begins with a first window, whose ACKs let the rest follow soon.
+    """
+    arrives = (row["goodput_bps"] or 0.0) * (row.get("rtt_echoed_median_s") or 0.0) / _BITS
+    return has_echoed_queue(row) and arrives > _GROWN * INITIAL_WINDOW * segment_bytes(row)
 
 
 def _is_filled(row: Mapping[str, Any]) -> bool:
