@@ -130,3 +130,35 @@ def test_transfers_that_are_left_unfinished_are_a_cost() -> None:
     assert found is not None
     assert not found.helps
     assert re.fullmatch(r"web takes \d+ % longer", found.costs[0])
+
+
+#: Both directions of a line, with an upload that slows the download down until that fills nothing.
+LINE: Final = """
+profile = "linux"
+duration = "20 s"
+link.line = { ends = ["net", "home"], rate = "50 Mbit/s", delay = "8 ms", queue = "150 ms", reverse = { rate = "10 Mbit/s", queue = "500 ms" } }
+traffic.down = { kind = "bulk", from = "net", to = "home", flows = 4 }
+traffic.up = { kind = "bulk", from = "home", to = "net", flows = 4 }
+traffic.listen = { kind = "cbr", from = "net", to = "home", interval = "20 ms", udp.payload = "160 B" }
+"""
+
+
+def test_turns_at_both_ends_come_before_those_that_move_the_wait() -> None:
+    """Without its uploads' queue the download fills its own, and who listens waits there instead."""
+    run = tl.simulate(tl.loads(LINE))
+    for group in ("up", "down"):
+        first, second = run.why(group).diagnoses[0].suggestions[:2]
+        assert (len(first.changes), len(second.changes)) == (2, 1)
+        assert "in place of" not in first.text
+        assert "listen waits" in second.text
+
+
+def test_pages_whose_acks_wait_behind_an_upload_get_turns() -> None:
+    """They are short, and each of their round trips waits: turns bring more than a larger initial window."""
+    pages = {"kind": "transfers", "from": ["net"], "to": ["home"], "arrivals": "2 transfers/s", "size": "50 kB"}
+    scenario = tl.loads(LINE).set_all({"traffic.pages": pages, "traffic.down": None, "traffic.up.flows": 1})
+    first = tl.simulate(scenario).why("pages").suggestions[0]
+    assert "link.line.reverse.queue" in first.changes
+    both = [tl.simulate(each) for each in (scenario, scenario.set_all(first.changes))]
+    before, after = (run.completion_times.filter(size_class="all")["slowdown_p50"][0] for run in both)
+    assert after < before / 2

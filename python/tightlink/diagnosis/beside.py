@@ -19,7 +19,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tightlink.diagnosis.commands import Tried
@@ -40,6 +40,8 @@ class Beside:
 
     together: tuple[Link, ...] = ()
     """That link and another one where they wait for data, such as that of the other direction, if there is one."""
+    elsewhere: Link | None = None
+    """Without a second one, the longest other queue that somebody fills, where they may wait instead."""
     acked: frozenset[str] = frozenset()
     """Which of these links carry many ACKs."""
     rtt_s: float = 0.0
@@ -53,23 +55,33 @@ class Beside:
             return cls()
         every = {link.name: link for each in paths for link in (*each.forward, *each.reverse)}
         first, full = every.get(where), max(each.packet_bytes for each in paths)
-        also = None if first is None else _also(filling, first, [*every.values()], row)
-        links = () if first is None else (first,) if also is None else (first, also)
+        longest_s = max(each.unfilled_rtt_s for each in paths)
+        if first is None:
+            return cls(rtt_s=longest_s)
+        filled = _filled(filling, first, [*every.values()], row)
+        also = next((each for each in filled if _waits_s(each, each) >= _SECOND * _waits_s(first, each)), None)
+        links = (first, *filled[:1]) if also is None else (first, also)
         acked = {link.name for link in links if filling.returns(link) and link.mean_bytes < SMALL * full}
-        together = tuple(sorted(links, key=lambda link: link.name)) if also else ()
-        return cls(together, frozenset(acked), max(each.unfilled_rtt_s for each in paths))
+        together = () if also is None else _in_order(first, also)
+        return cls(together, filled[0] if filled and also is None else None, frozenset(acked), longest_s)
+
+    def with_elsewhere(self, link: Link) -> Beside:
+        """The same with the other queue as one that is changed together with that of a link."""
+        return self if self.elsewhere is None else replace(self, together=_in_order(link, self.elsewhere))
 
 
-def _also(filling: Filling, first: Link, links: Sequence[Link], row: Mapping[str, Any]) -> Link | None:
-    """The longest of the other queues that somebody fills, if they wait there for much of what they do at the first."""
+def _in_order(*links: Link) -> tuple[Link, ...]:
+    return tuple(sorted(links, key=lambda link: link.name))
+
+
+def _filled(filling: Filling, first: Link, links: Sequence[Link], row: Mapping[str, Any]) -> list[Link]:
+    """The other queues that somebody fills, where somebody fills the first, the longest first."""
     if not filling.of(first.name, row):
-        return None
+        return []
     found = [
-        link for link in links
-        if link is not first and _waits_s(link, link) >= _SECOND * _waits_s(first, link)
-        and link.discipline not in APART and filling.of(link.name, row)
-    ]  # fmt: skip
-    return max(found, key=lambda link: link.queueing_s, default=None)
+        link for link in links if link is not first and link.discipline not in APART and filling.of(link.name, row)
+    ]
+    return sorted(found, key=lambda link: -link.queueing_s)
 
 
 def _waits_s(link: Link, like: Link) -> float:

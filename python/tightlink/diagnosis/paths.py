@@ -234,17 +234,19 @@ class Paths:
     def busy_while(self, link: Link, row: Mapping[str, Any]) -> float:
         """How busy a link is while the flow of a row lasts: it carries of all what those that take it send meanwhile.
 
-        Each as if it sent evenly, as tables have totals of the whole run.
+        Each as if it sent evenly, as tables have totals of the whole run. A link as it is while transfers are under way
+        is told as that.
         """
-        times_s = row["start_s"], row["stop_s"]
-        if not self.small or times_s[1] <= times_s[0] or times_s[1] - times_s[0] >= link.duration_s:
+        start_s, stop_s = times_s = row["start_s"], row["stop_s"]
+        whole_s = self._resolved["duration_s"]
+        if not self.small or link.duration_s != whole_s or not 0 < stop_s - start_s < whole_s:
             return link.utilization
         key = link.name, times_s
         if key not in self._busy_while:
             sent = [(bits, self.lasted(label)) for label, bits in self._sent.get(link.name, {}).items()]
             inside = sum(bits * _overlap(times_s, each) for bits, each in sent)
             whole = sum(bits for bits, _ in sent)
-            scale = link.duration_s / (times_s[1] - times_s[0])
+            scale = whole_s / (stop_s - start_s)
             self._busy_while[key] = min(1.0, link.utilization * scale * inside / whole) if whole else 0.0
         return self._busy_while[key]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -96,15 +96,29 @@ def suggestions(
     if others.burst is not None:
         for_rate = itertools.chain([others.burst], for_rate)
     tried = itertools.chain(for_delay, for_rate) if acks else itertools.chain(for_rate, for_delay)
-    made = _named(changed.suggestions(tried), path, others)
+    where = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
+    made = _named(changed.suggestions(with_other_end(tried, where, others, changed)), path, others)
     # A control is no choice where others have set it.
     sweep = swept(path, [each for each in made if others.marks is None or each.changes != others.marks[1]])
     return (*made, *(changed.swept(*sweep) if sweep is not None else ()))
 
 
+def with_other_end(tried: Iterable[Tried], link: Link | None, others: Others, changed: Changed) -> Iterator[Tried]:
+    """Turns at another queue, too, where turns at that of a link alone make somebody wait there instead."""
+    both = None
+    if link is not None and others.beside.elsewhere is not None:
+        both = fair_queues(link, replace(others, beside=others.beside.with_elsewhere(link)))
+    for each in tried:
+        yield each
+        if both is not None and both[1].items() > each[1].items() and changed.costs(each[1]):
+            yield both
+
+
 def _named(made: Sequence[Suggestion], path: Path, others: Others) -> list[Suggestion]:
     """Suggestions of queues with the names of their links, where these are several."""
-    links = {f"{link.key}.queue": link.name for link in (*path.forward, *path.reverse, *others.beside.together)}
+    beside = others.beside
+    there = *path.forward, *path.reverse, *beside.together, *([] if beside.elsewhere is None else [beside.elsewhere])
+    links = {f"{link.key}.queue": link.name for link in there}
     where = [{links[key] for key in each.changes if key in links} for each in made]
     if len(set().union(*where)) < 2:  # noqa: PLR2004
         return list(made)

@@ -16,7 +16,7 @@ from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.other_queues import fair_queues
-from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
+from tightlink.diagnosis.suggestions import shorter_timeout, suggestions, with_other_end
 from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, load, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import between, by_number, family, named, two_digits
@@ -62,7 +62,10 @@ def helps(
     """What would help, the first first; only what the scenario allows, and where they took longer than they need."""
     if (slowest := took["slowdown_p99"]) is not None and slowest < _SLOW and not took["unfinished"]:
         return ()
-    made = changed.suggestions(_tried(run, group, found, filling))
+    path = group.path(found.waits.where)
+    where = next((each for each in (*path.forward, *path.reverse) if each.name == found.waits.where), None)
+    others = Others(beside=Beside.of(filling, found.waits.where, group.row, path))
+    made = changed.suggestions(with_other_end(_tried(run, group, found, filling), where, others, changed))
     for cause in found.causes:
         if cause.name not in _OWN and (cause.share or 0.0) >= _WORTH_WINDOW:
             made += _of_windows(group, cause, changed)
@@ -97,7 +100,9 @@ def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[T
         return
     waits = found.waits
     queued = sum(share.get(name, 0.0) for name in _QUEUED) + found.retransmitted
-    if queued >= WAITS and waits.mean_s >= _LONG_WAIT * waits.base_s:
+    # Short transfers wait in each of their round trips, whatever else makes these many.
+    doubled = waits.mean_s >= waits.base_s and share.get("outage", 0.0) < _WORTH
+    if (queued >= WAITS or doubled) and waits.mean_s >= _LONG_WAIT * waits.base_s:
         around, turns = [*_collide(run, group)], [*_wait_less(run, group, waits, filling)]
         # Where they wait most at a host, no other path leads around it.
         at_host = any(used.link.name == waits.where and group.ends(used) for used in group.there)
@@ -155,13 +160,20 @@ def _collide(run: Run, group: Group) -> Iterator[Tried]:
 def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling) -> Iterator[Tried]:
     """A queue for each flow, or a class that goes first, where they wait behind what others send, or larger ones do."""
     used = next((each for each in group.there if each.link.name == waits.where), None)
-    if used is None or used.link.discipline in APART:
+    path = group.path(waits.where)
+    if used is None:
+        # Their ACKs wait there: turns let these pass what others send.
+        back = next((link for link in path.reverse if link.name == waits.where), None)
+        if back is not None and back.discipline not in APART and filling.of(back.name, group.row):
+            yield fair_queues(back, Others(beside=Beside.of(filling, back.name, group.row, path)))
+        return
+    if used.link.discipline in APART:
         return
     behind = fills(run, group, waits.where, filling) if used.link.utilization >= _BUSY else ()
     own = group.bytes
     larger = behind and min(map(group.mean_bytes, behind)) >= _UNLIKE * own.mean()
     if larger or (own**2).mean() > _UNLIKE * own.mean() ** 2:
-        rtt_s = Beside.of(filling, waits.where, group.row, group.path(waits.where)).rtt_s
+        rtt_s = Beside.of(filling, waits.where, group.row, path).rtt_s
         text, changes = fair_queues(used.link, Others(beside=Beside(rtt_s=rtt_s)))
         yield text, dict.fromkeys([_queue(used)], *changes.values())
     label = group.row["label"]
