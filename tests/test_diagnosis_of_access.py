@@ -389,3 +389,40 @@ def test_a_link_is_as_busy_as_it_is_while_a_flow_lasts() -> None:
     found = tl.simulate(late).why("down")
     assert found.causes[0].name == tl.simulate(tl.loads(ASYMMETRIC)).why("down").causes[0].name == "ack_path"
     assert "busy while data is sent" in found.sentence
+
+
+#: A router that shapes before a modem, but not below what that carries.
+SHAPED: Final = """
+profile = "linux"
+duration = "20 s"
+link.wan = { ends = ["router", "modem"], rate = "1 Gbit/s", delay = "0.1 ms", queue = { kind = "cake", rate = "12 Mbit/s" }, reverse = { queue = "1000 packets" } }
+link.line = { ends = ["modem", "internet"], rate = "10 Mbit/s", delay = "10 ms", queue = "256 KiB", reverse = { rate = "50 Mbit/s" } }
+traffic.backup = { kind = "bulk", from = "router", to = "internet", flows = 2, start = "1 s" }
+traffic.call = { kind = "cbr", from = "router", to = "internet", interval = "20 ms", udp.payload = "160 B" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("set_", "wanted"),
+    [
+        ({}, {"link.wan.queue.rate": "9.8 Mbit/s"}),
+        (
+            {"link.wan.queue.rate": "9.5 Mbit/s", "link.line.framing.overhead": "150 B"},
+            {"link.wan.queue.rate": "9.5 Mbit/s", "link.wan.queue.overhead": "150 B"},
+        ),
+    ],
+)
+def test_a_shaper_before_a_modem_is_to_be_below_its_rate(set_: dict[str, str], wanted: dict[str, str]) -> None:
+    """Else what waits does so in the modem, whose queue nobody can set."""
+    scenario = tl.loads(SHAPED).set_all(set_)
+    run = tl.simulate(scenario)
+    for flow in ("call", "backup"):
+        first = run.why(flow).suggestions[0]
+        assert first.changes == wanted
+        assert "(less than line carries" in first.text
+    before, after = (_row(each, "call")["one_way_delay_p95_s"] for each in (run, tl.simulate(scenario.set_all(wanted))))
+    assert before > 0.1
+    assert after < 0.02
+    # A shaper that is below it stays.
+    lower = tl.simulate(scenario.set_all(wanted)).why()
+    assert not any("shaper" in each.text for each in lower.suggestions)

@@ -108,6 +108,32 @@ def _codel(link: Link, path: Path, others: Others) -> Iterator[Tried]:
         yield f"CoDel{lasts and f' ({lasts})'}", {f"{link.key}.queue": codel}
 
 
+def lower_shaper(link: Link, path: Path) -> Iterator[Tried]:
+    """A rate of a shaper before a link that is below the link's, so that what waits does so at the shaper.
+
+    A router's shaper before a modem is meant to be; one that counts no framing, or too high a rate, is not.
+    """
+    side = path.forward if link in path.forward else path.reverse
+    shaper = next((each for each in side[: side.index(link)] if each.shapes), None)
+    if shaper is None or link.spec["rate_bps"] is None or "rate" in link.spec:
+        return
+    by_cake, framing = "shaper" not in shaper.spec, link.spec["framing"]
+    framed = by_cake and framing["overhead_bytes"] > 0
+    uncounted = framed and shaper.spec["queue"]["overhead"]["bytes"] < framing["overhead_bytes"]
+    line_bps = min(link.spec["rate_bps"], link.shaped_bps) if framed else link.carries_bps(path.packet_bytes)
+    if shaper.shaped_bps <= _SHAPED * line_bps and not uncounted:
+        return
+    table = f"{shaper.key}.{'queue' if by_cake else 'shaper'}"
+    rate = units.format_rate(min(_SHAPED * line_bps, shaper.shaped_bps))
+    counted = {key: units.format_size(framing[f"{key}_bytes"]) for key in ("overhead", "smallest") if uncounted}
+    changes = {f"{table}.{key}": size for key, size in counted.items() if framing[f"{key}_bytes"]}
+    more = f" and {counted['overhead']} of framing" if uncounted else ""
+    yield (
+        f"a shaper at {shaper.name} of {rate}{more} (less than {link.name} carries)",
+        {f"{table}.rate": rate, **changes},
+    )
+
+
 def _controls(path: Path, others: Others) -> list[str]:
     """Those of who fills the queue; empty for datagrams."""
     return [*others.fill.values()] or [path.congestion, *others.controls]

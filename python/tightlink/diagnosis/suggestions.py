@@ -15,7 +15,7 @@ from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
+from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, lower_shaper, other_queues
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
@@ -97,6 +97,8 @@ def suggestions(
         for_rate = itertools.chain([others.burst], for_rate)
     tried = itertools.chain(for_delay, for_rate) if acks else itertools.chain(for_rate, for_delay)
     where = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
+    if where is not None and _stands(delay):
+        tried = itertools.chain(lower_shaper(where, path), tried)
     made = _named(changed.suggestions(with_other_end(tried, where, others, changed)), path, others)
     # A control is no choice where others have set it.
     sweep = swept(path, [each for each in made if others.marks is None or each.changes != others.marks[1]])
