@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from pathlib import Path
 from typing import Final
@@ -69,3 +71,23 @@ def test_a_comparison_has_frames_and_nothing_of_tcp_for_datagrams(office: tl.Run
     assert not shown["camera"] & {"packets_retransmitted", "timeouts"}
     assert {"packets_retransmitted", "timeouts"} <= shown["backup"]
     assert "frames_sent" not in shown["audio"]
+
+
+def test_delay_variation_is_the_same_wherever_it_is_read(
+    office: tl.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal, as JSON, as CSV, and where two runs are compared."""
+    expected = dict(with_delay_variation(office).select("label", "delay_variation_p99_s").iter_rows())
+    file = tmp_path / "office.toml"
+    file.write_text(OFFICE, encoding="utf-8")
+    main(["run", str(file), "--json"])
+    rows = json.loads(capsys.readouterr().out)["flows"]
+    assert {row["label"]: row["delay_variation_p99_s"] for row in rows} == expected
+    main(["run", str(file), "--csv"])
+    table = capsys.readouterr().out.partition("# flows\n")[2].partition("\n\n")[0]
+    read = pl.read_csv(io.StringIO(table))
+    assert dict(read.select("label", "delay_variation_p99_s").iter_rows()) == expected
+    compared = compare(office, office).of("flows", "delay_variation_p99_s")
+    assert dict(compared.select("entity", "first").iter_rows()) == {
+        label: value for label, value in expected.items() if value is not None
+    }

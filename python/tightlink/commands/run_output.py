@@ -84,8 +84,14 @@ _BUSIEST: Final = 10
 
 
 def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[str, Any]:
-    """The manifest of a run, why its flows are as fast as they are, and those of some tables that it has."""
-    found = {name: run.table(name).to_dicts() for name in tables if name in run.tables}
+    """The manifest of a run, why its flows are as fast as they are, and those of some tables that it has.
+
+    Flows of datagrams have their delay variation, as on a terminal.
+    """
+    frames = {name: run.table(name) for name in tables if name in run.tables}
+    if "flows" in frames:
+        frames["flows"] = with_delay_variation(run)
+    found = {name: frame.to_dicts() for name, frame in frames.items()}
     return {"manifest": run.manifest, "why": (why or run.why()).to_dict()} | found
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 #: The percentiles of one-way delays, by those of what is added to the shortest.
-_OF: Final = {f"delay_variation_{share}_s": f"one_way_delay_{share}_s" for share in ("p95", "p99")}
+COLUMNS: Final = {f"delay_variation_{share}_s": f"one_way_delay_{share}_s" for share in ("p95", "p99")}
 #: Paths of more flows are not looked for.
 _MOST_FLOWS: Final = 1000
 
@@ -36,12 +36,12 @@ def with_delay_variation(run: Run) -> pl.DataFrame:
     flows = run.flows
     datagrams = flows.filter(transport="udp")["label"].to_list() if "scenario" in run.manifest else []
     # Runs that older versions stored have other columns.
-    if not 0 < len(datagrams) <= _MOST_FLOWS or not set(_OF.values()) <= set(flows.columns):
+    if not 0 < len(datagrams) <= _MOST_FLOWS or not set(COLUMNS.values()) <= set(flows.columns):
         return flows
     paths = paths_of(run)
     shortest = {label: path.base_one_way_s for label in datagrams if _has(path := paths.of(label))}
     base = pl.col("label").replace_strict(shortest, default=None, return_dtype=pl.Float64)
-    added = {name: (pl.col(delay) - base).clip(lower_bound=0.0) for name, delay in _OF.items()}
+    added = {name: (pl.col(delay) - base).clip(lower_bound=0.0) for name, delay in COLUMNS.items()}
     return flows.with_columns(**added) if shortest else flows
 
 

@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tightlink.diagnosis.delay_variation import COLUMNS, with_delay_variation
 from tightlink.lazy import pl
 from tightlink.run import Run
 from tightlink.tables import RENAMED, TABLES, counted, measured
@@ -39,7 +40,7 @@ def totals(run: Run, name: str, key: str) -> pl.DataFrame:
     """``entity``, ``metric``, ``value`` of a table."""
     if name not in run.tables:
         return pl.DataFrame(schema={"entity": pl.String, "metric": pl.String, "value": pl.Float64})
-    frame = run.table(name)
+    frame = with_delay_variation(run) if name == "flows" else run.table(name)
     if "size_class" in frame.columns:
         sizes = pl.when(pl.col("size_class") != "all").then(pl.format(": {}", "size_class")).otherwise(pl.lit(""))
         frame = frame.with_columns(pl.col(key) + sizes)
@@ -50,7 +51,7 @@ def totals(run: Run, name: str, key: str) -> pl.DataFrame:
         tcp = pl.col("transport") != "udp"
         frame = frame.with_columns(pl.when(tcp).then(pl.col(column)).alias(column) for column in _OF_TCP)
     numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _LEFT_OUT]
-    there = [name for name in numbers if name in frame.columns]
+    there = [name for name in (*numbers, *COLUMNS) if name in frame.columns]
     return unpivoted(frame.with_columns(entity=entity), ["entity"], there).select("entity", "metric", "value")
 
 

@@ -38,7 +38,8 @@ _NO_TIME_S, _NO_QUEUE = 1e-6, 1e-3
 #: What is looked at first of flows, links, nodes and runs.
 MAIN: Final = (
     *("goodput_bps", "jain", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
-    *("frames_sent", "frames_complete", "one_way_delay_mean_s", "one_way_delay_p95_s", "jitter_mean_s", "rtt_mean_s"),
+    *("frames_sent", "frames_complete", "one_way_delay_mean_s", "one_way_delay_p95_s", "delay_variation_p99_s"),
+    *("jitter_mean_s", "rtt_mean_s"),
     *("utilization", "queue_mean_packets", "queueing_delay_p95_s", "load_true"),
     *("unfinished", "completion_p50_s", "completion_p99_s", "slowdown_p50", "slowdown_p99"),
 )
