@@ -162,3 +162,22 @@ def test_pages_whose_acks_wait_behind_an_upload_get_turns() -> None:
     both = [tl.simulate(each) for each in (scenario, scenario.set_all(first.changes))]
     before, after = (run.completion_times.filter(size_class="all")["slowdown_p50"][0] for run in both)
     assert after < before / 2
+
+
+def test_waits_that_are_long_at_times_are_a_cost() -> None:
+    """Key frames of a call wait for their turns, of which its mean wait hardly tells."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "20 s"
+link.cable = { ends = ["net", "home"], network = "cable" }
+traffic.call = { kind = "video", from = "home", to = "net", rate = "2 Mbit/s" }
+traffic.backup = { kind = "bulk", from = "home", to = "net", flows = 4 }
+""")
+    run = tl.simulate(scenario)
+    first = run.why("backup").suggestions[0]
+    before, after = (_row(each, "call") for each in (run, tl.simulate(scenario.set_all(first.changes))))
+    assert after["queueing_delay_mean_s"] < before["queueing_delay_mean_s"] + 0.005
+    assert after["one_way_delay_p95_s"] > before["one_way_delay_p95_s"] + 0.01
+    waits = [1000 * (row["one_way_delay_p95_s"] - row["one_way_delay_mean_s"] + row["queueing_delay_mean_s"])
+             for row in (after, before)]  # fmt: skip
+    assert f"call waits {waits[0]:.0f} ms at p95 in place of {waits[1]:.0f} ms" in first.text
