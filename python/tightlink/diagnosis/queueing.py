@@ -20,6 +20,8 @@ LITTLE: Final = 0.1
 _SLIGHT: Final = 0.02
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
+#: A longest wait of so many times the mean is one of few that make it.
+_FAR: Final = 10.0
 #: A delay of less is not worth its digits, beside base delays that are not as short themselves.
 _NOTHING_S: Final = 0.0001
 #: Of flows that share a queue, means that differ so far are all said.
@@ -76,7 +78,7 @@ def delay(
         little = f"under {ms(_NOTHING_S)}" if mean < _NOTHING_S <= LITTLE * base else ms(mean)
         text = f"queues add {little} to {what}"
         return Delay(first.name, mean, p95, base, is_tcp, f"{moved}, {text}" if wire else text, wire)
-    upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
+    upper = _upper(row, first, mean, p95, on_the_way=first in path.forward)
     full = max(path.processors, key=lambda each: each.load, default=None)
     if full is not None and there - on_links > waits[first.name]:
         # What no link accounts for is spent at the processors' rings.
@@ -102,6 +104,16 @@ def delay(
         parts = f"{of_first} {ms(waits[first.name])} and that of {second.name} ({_limit(second, path)})"
         text = f"queues add {ms(mean)}{upper} to {what}, {parts} {ms(waits[second.name])}{also}"
     return Delay(first.name, mean, p95, base, is_tcp, text, wire)
+
+
+def _upper(row: Mapping[str, Any], first: Link, mean_s: float, p95_s: float | None, *, on_the_way: bool) -> str:
+    """What more than the mean says of waits: their p95, or the longest where hardly any wait, and these for long."""
+    if p95_s is None:
+        return ""
+    if p95_s > _ABOVE * mean_s:
+        return f" ({ms(p95_s)} at p95)"
+    longest_s = row.get("queueing_delay_max_s") if on_the_way else first.totals.get("queueing_delay_max_s")
+    return f" ({ms(longest_s)} at most)" if longest_s is not None and longest_s > _FAR * mean_s else ""
 
 
 def _wire(changing: Sequence[Sequence[Link]], moves: Sequence[float]) -> str:
