@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnosis_cases import BLOAT
 from programs import commands
 from terminal import WIDTH, check_fits, typed
 from tightlink import cli, console
@@ -184,3 +185,13 @@ def test_the_options_of_a_study_are_shown_wherever_its_name_stands(capsys: pytes
     for words in (["congestion-control"], ["-j", "2", "congestion-control"]):
         assert cli.main(["study", *words, "--help"]) == 0
         assert "Options of congestion-control:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_answers_are_folded_for_a_narrow_terminal(tmp_path: Path, width: int) -> None:
+    """Their sentences have as many columns as it has, and no more than 80; options of a command are not broken."""
+    (tmp_path / "bloat.toml").write_text(BLOAT["scenario"], encoding="utf-8")
+    code, lines = typed(["run", "bloat.toml"], tmp_path, width)
+    assert code == 0
+    sentences = [line for line in lines[: lines.index("")] if "--set" not in line]
+    assert min(width, 80) - 20 < max(map(len, sentences)) <= min(width, 80)

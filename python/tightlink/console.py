@@ -41,6 +41,8 @@ _MOST_ROWS: Final = 20
 _FEW_MORE: Final = 1.25
 #: Of a terminal that does not say its width.
 _WIDTH: Final = 80
+#: Sentences are not folded for terminals that are narrower.
+_NARROWEST: Final = 20
 #: Columns of shares of a whole.
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
 #: Columns that begin alike and are not.
@@ -62,7 +64,8 @@ def print_verbatim(text: str) -> None:
 def print_why(why: Why) -> None:
     """Print why the flows of a run are as fast as they are, if there is anything to say."""
     if why.diagnoses:
-        print_verbatim(f"{why}\n\n")
+        width = min(_WIDTH, max(_NARROWEST, terminal_width(sys.stdout) or _WIDTH))
+        print_verbatim(f"{why.text(width)}\n\n")
 
 
 def print_json(found: object, **options: Any) -> None:

@@ -19,7 +19,8 @@ from tightlink.shell import broken
 
 Certainty = Literal["certain", "likely", "cannot be told"]
 
-_WIDTH: Final = 80
+#: Characters of a line, as on a usual terminal.
+WIDTH: Final = 80
 #: Diagnoses that are printed; to_dict has all.
 MOST_SAID: Final = 5
 _INDENT: Final = "  "
@@ -142,13 +143,17 @@ class Diagnosis:
         """The answer with the names of the flows before it."""
         return f"{self.subject}: {self.answer}" if self.flows else self.answer
 
-    def __str__(self) -> str:
-        """The answer in lines of 80 characters, and the command that tests the first suggestion below it."""
+    def text(self, width: int = WIDTH) -> str:
+        """The answer in lines of so many characters, and the command that tests the first suggestion below it."""
         lines = textwrap.wrap(
-            self.sentence, _WIDTH, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
+            self.sentence, width, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
         )
         command = next((suggestion.command for suggestion in self.suggestions if suggestion.command), "")
-        return "\n".join([*lines, *_broken(command)])
+        return "\n".join([*lines, *_broken(command, width)])
+
+    def __str__(self) -> str:
+        """The same in lines of 80 characters."""
+        return self.text()
 
     # What one reads at Python's prompt, too.
     __repr__ = __str__
@@ -201,19 +206,23 @@ class Why:
         found = {f"{each.changes}{each.vary}{each.text}": each for said in self.diagnoses for each in said.suggestions}
         return tuple(found.values())
 
+    def text(self, width: int = WIDTH) -> str:
+        """For a terminal of so many characters: some lines for each diagnosis."""
+        return "\n".join([*self._lines(width), *self._notes()])
+
     def __str__(self) -> str:
-        """For a terminal: some lines of 80 characters for each diagnosis."""
-        return "\n".join([*self._lines(), *self._notes()])
+        """The same in lines of 80 characters."""
+        return self.text()
 
     __repr__ = __str__
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, width: int) -> Iterator[str]:
         told: set[str] = set()
         for diagnosis in self.diagnoses[:MOST_SAID]:
             # A command that two diagnoses share is printed once.
             fresh = tuple(each for each in diagnosis.suggestions[:1] if each.command not in told)
             told |= {each.command for each in fresh}
-            yield str(replace(diagnosis, suggestions=fresh))
+            yield replace(diagnosis, suggestions=fresh).text(width)
         rest = self.diagnoses[MOST_SAID:]
         if rest:
             flows = sum(len(diagnosis.flows) for diagnosis in rest)
@@ -252,11 +261,11 @@ class Why:
         }
 
 
-def _broken(command: str) -> list[str]:
+def _broken(command: str, width: int) -> list[str]:
     """A command in lines that a shell takes as one."""
     if not command:
         return []
-    if len(_INDENT + command) <= _WIDTH or not command.startswith("tightlink "):
+    if len(_INDENT + command) <= width or not command.startswith("tightlink "):
         return [_INDENT + command]
     first, *options = command.split(" --")
     return broken([first, *(f"--{option}" for option in options)], _INDENT)
