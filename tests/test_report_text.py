@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +12,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.report.tables import parts
 from tightlink.studies.cases import Cases
 from tightlink.studies.expressions import Names, NotObservedError, evaluate, fill
 from tightlink.studies.report_text import page
@@ -176,3 +178,10 @@ def test_options_of_a_study_leave_its_file_and_go_with_measuring(file: str) -> N
     assert study.measuring
     assert (study.file, study.command) == (file, " --window 4 --live")
     assert list(study.tasks()) == ["4"]
+
+
+def test_what_is_less_than_the_decimals_of_a_column_is_not_nothing() -> None:
+    """A percentile is no less than the median, however few decimals its column needs for others."""
+    frame = pl.DataFrame({"p50_s": [10e-6, 0.0], "p95_s": [45e-6, 0.1234]})
+    cells = [re.findall(r">([^<>]+)</td>", str(part)) for part in parts(frame, {})]
+    assert cells == [["10", "&lt; 0.1", "0", "123.4"]]

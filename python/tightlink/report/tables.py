@@ -154,7 +154,13 @@ def _number(value: float | None, factor: float, decimals: int) -> str:
     if value is None or not math.isfinite(value):
         return NONE
     scaled = value * factor
-    return "0" if scaled == 0 else grouped(f"{scaled:.{decimals}f}")
+    if scaled == 0:
+        return "0"
+    if round(scaled, decimals):
+        return grouped(f"{scaled:.{decimals}f}")
+    # A column has as many decimals as its largest value needs: what is less than these is not nothing.
+    least = f"{10**-decimals:.{decimals}f}"
+    return f"< {least}" if scaled > 0 else f"> −{least}"
 
 
 def _word(value: Any) -> str:
