@@ -552,3 +552,22 @@ def test_intervals_are_drawn_or_not() -> None:
     assert waits[1] == pytest.approx(took / 2, rel=0.1)
     with pytest.raises(tl.ScenarioError, match='random = "poisson": expected true, false or "exponential"'):
         base.set("traffic.calls.random", "poisson")
+
+
+@pytest.mark.parametrize(
+    ("traffic", "largest"),
+    [('kind = "bulk"', "1368 B"), ('kind = "video", rate = "2 Mbit/s"', "1392 B")],
+)
+def test_what_fits_a_path_is_what_fits_its_smallest_mtu(traffic: str, largest: str) -> None:
+    """A VPN behind a DSL line: what is meant for the first link that is too narrow would not fit the second."""
+    text = f"""
+profile = "linux"
+duration = "1 s"
+link.dsl = {{ ends = ["office", "isp"], rate = "10 Mbit/s", mtu = "1492 B" }}
+link.tunnel = {{ ends = ["isp", "hq"], rate = "1 Gbit/s", mtu = "1420 B" }}
+traffic.x = {{ from = "office", to = "hq", {traffic} }}
+"""
+    with pytest.raises(tl.ScenarioError, match=f'link tunnel has an MTU of 1420 B; did you mean "{largest}"'):
+        tl.loads(text).resolve()
+    key = "tcp" if "bulk" in traffic else "udp"
+    assert tl.loads(text).set(f"traffic.x.{key}.payload", largest).resolve()

@@ -6,6 +6,7 @@ The result mirrors the engine's own definition of a scenario key by key: neither
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -166,29 +167,31 @@ def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Networ
         return
     for flow in flows:
         sizes = getattr(scenario.traffic[flow["group"]], "sizes", None)
-        if sizes is not None:
-            for hop in (network.hops[link] for link in paths.forward(flow)):
-                if hop.mtu is not None:
-                    check_whole(f"traffic.{flow['group']}", sizes, hop.mtu, f"the MTU of link {hop.name}")
-            continue
         # Datagrams are sent in fragments, but for those of a video, which are cut to fit.
         (transport,) = flow["transport"]
-        if (transport == "udp" and flow["traffic"]["kind"] != "video") or packet_bytes(flow["transport"]) <= smallest:
+        cut = transport == "udp" and flow["traffic"]["kind"] != "video"
+        if sizes is None and (cut or packet_bytes(flow["transport"]) <= smallest):
             continue
-        for link in paths.forward(flow):
-            hop = network.hops[link]
-            if hop.mtu is not None and packet_bytes(flow["transport"]) > hop.mtu:
-                header = flow["transport"][transport]["header_bytes"]
-                sizes = scenario.traffic[flow["group"]].written()[transport]
-                size = "payload" if "payload" in sizes else "datagram"
-                above = f", as headers of {header} B come on top and" if size == "payload" else ", as"
-                largest = f"{hop.mtu - (header if size == 'payload' else 0)} B"
-                raise ScenarioError(
-                    f"at most {largest}{above} link {hop.name} has an MTU of {hop.mtu} B",
-                    key=f"traffic.{flow['group']}.{transport}.{size}",
-                    value=sizes[size],
-                    suggestion=f'"{largest}"',
-                )
+        hops = [network.hops[link] for link in paths.forward(flow)]
+        # Of a path the smallest: what fits there fits everywhere.
+        known = [(hop.mtu, hop.name) for hop in hops if hop.mtu is not None]
+        if not known:
+            continue
+        mtu, link = min(known, key=operator.itemgetter(0))
+        if sizes is not None:
+            check_whole(f"traffic.{flow['group']}", sizes, mtu, f"the MTU of link {link}")
+        elif packet_bytes(flow["transport"]) > mtu:
+            header = flow["transport"][transport]["header_bytes"]
+            written = scenario.traffic[flow["group"]].written()[transport]
+            size = "payload" if "payload" in written else "datagram"
+            above = f", as headers of {header} B come on top and" if size == "payload" else ", as"
+            largest = f"{mtu - (header if size == 'payload' else 0)} B"
+            raise ScenarioError(
+                f"at most {largest}{above} link {link} has an MTU of {mtu} B",
+                key=f"traffic.{flow['group']}.{transport}.{size}",
+                value=written[size],
+                suggestion=f'"{largest}"',
+            )
 
 
 def _check_saturated(flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
