@@ -14,6 +14,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.analysis.compare import words
 from tightlink.analysis.compare.comparison import compare
 from tightlink.analysis.path import residuals
 from tightlink.experiment.fairness import sets_of_competitors
@@ -351,6 +352,7 @@ def test_a_level_that_the_other_sweep_has_throughout(tmp_path: Path) -> None:
     assert found.notes == (
         "link.wire.queue: first has 5 packets, 10 packets, 40 packets, and third has 10 packets alone",
         "traffic.ftp.flows: third has 2, 4, and first has 4 alone",
+        "changes are over the seeds that both have; the means of first are over more",
     )
     assert found.alone.filter(side="first")["entity"].n_unique() == 4
     # Neither has a value of what the other varied.
@@ -573,3 +575,35 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert found["titles"] == ["first", "second"]
     assert found["agreements"] == {}
     assert {row["table"] for row in found["values"]} == {"flows", "links", "nodes", "series"}
+
+
+def test_other_seeds_of_one_sweep_change_nothing(tmp_path: Path) -> None:
+    for name, replications in (("five", 5), ("three", 3), ("alone", 1)):
+        tl.sweep(tl.loads(NOISY), {"link.wire.queue": ["5 packets"]}, replications=replications, output=tmp_path / name)
+    for other in ("three", "alone"):
+        found = compare(tmp_path / "five", tmp_path / other)
+        row = found.values.filter(metric="goodput_bps").row(0, named=True)
+        # The means are of other runs; every run of the second is one of the first.
+        assert row["first"] != row["second"]
+        assert (row["difference"], row["change"]) == (0.0, 0.0)
+        assert set(found.values["change"].drop_nulls()) == {0.0}
+        assert found.notes == ("changes are over the seeds that both have; the means of five are over more",)
+    assert compare(tmp_path / "five", tmp_path / "five").notes == ()
+
+
+def test_shares_that_vary_have_an_interval_of_their_change() -> None:
+    rows = pl.DataFrame(
+        {
+            "entity": "a",
+            "metric": ["utilization", "limited_by_network", "loss"],
+            "first": [0.9713, 0.083, 0.0],
+            "second": [0.9933, 0.0042, 0.004],
+            "change": [0.02265, -0.95, None],
+            "first_half_width": [0.0097, 0.027, 0.0],
+            "second_half_width": [0.001, 0.0, 0.009],
+            "difference": [0.022, -0.0788, 0.004],
+            "difference_half_width": [0.0098, 0.027, 0.009],
+        }
+    )
+    # One that was without losses throughout cannot have had fewer.
+    assert words.written(rows)["change"].to_list() == ["+2.2 ± 1.0 points", "−7.9 ± 2.7 points", "+0.4 ± ? points"]

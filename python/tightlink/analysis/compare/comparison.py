@@ -54,9 +54,9 @@ class Comparison:
     values: pl.DataFrame
     """``table``, ``entity``, ``metric``, ``first``, ``second``, ``change``: (second − first) / first, below zero where
     the second is less; none where only the first is zero. Of series, means over the time that both have. Of sweeps,
-    means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals, and
-    ``difference_half_width``: half of that of second − first, over the seeds that both have; what chance does to both
-    alike is not in it."""
+    means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals; and
+    ``difference``, second − first over the seeds that both have, of which ``change`` is the share, with
+    ``difference_half_width``: what chance does to both alike is not in it."""
     alone: pl.DataFrame
     """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
     agreements: Mapping[str, Agreement]
@@ -316,8 +316,7 @@ def _of_experiments(
     for name, (_, half) in zip(SIDES, cells, strict=True):
         widths = half.rename({"value": f"{name}_half_width"})
         values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
-    widths = _difference_widths(runs)
-    values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
+    values = _paired_by_seed(values, runs)
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
@@ -331,7 +330,18 @@ def _of_experiments(
     differences = _differences(
         *(_with_levels(side, frame, other) for side, frame, other in zip(sides, frames, reversed(sides), strict=True))
     )
-    return Comparison(names, values, alone, agreements, empty, differences, nothing(), warnings, notes)
+    return Comparison(
+        names, values, alone, agreements, empty, differences, nothing(), warnings, (*notes, *_unlike_seeds(runs, names))
+    )
+
+
+def _unlike_seeds(sides: Sequence[pl.DataFrame], names: tuple[str, str]) -> tuple[str, ...]:
+    """That changes leave out the seeds that one side alone has."""
+    seeds = [side.filter(~pl.col(COPIED)).select("entity", *BLOCK).drop_nulls() for side in sides]
+    both = seeds[0].join(seeds[1], on=["entity", *BLOCK], how="semi")
+    shared = [side.join(both, on="entity", how="semi") for side in seeds]
+    of = " and of ".join(name for name, side in zip(names, shared, strict=True) if side.height > both.height)
+    return (f"changes are over the seeds that both have; the means of {of} are over more",) if of else ()
 
 
 def _with_levels(side: Experiment, frame: pl.DataFrame, other: Experiment) -> dict[str, Any]:
@@ -344,18 +354,29 @@ def _with_levels(side: Experiment, frame: pl.DataFrame, other: Experiment) -> di
     return scenario
 
 
-def _difference_widths(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Half the confidence intervals of differences by seed.
+def _paired_by_seed(values: pl.DataFrame, sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The values with their differences over the seeds that both have, and half the confidence intervals of these.
 
-    Nothing where fewer than two seeds are on both sides, or where both have copies of one run.
+    What other seeds did is chance that only one side had, and no part of a difference. Without common seeds it is
+    that of the means. No interval where fewer than two seeds are on both sides, or where both have copies of one run.
     """
     keys = ["entity", *BLOCK]
     by_seed = [side.unpivot(index=[*keys, COPIED], variable_name="metric").drop_nulls() for side in sides]
     pairs = by_seed[0].join(by_seed[1], on=[*keys, "metric"], suffix="_after")
-    pairs = pairs.filter(~(pl.col(COPIED) & pl.col(f"{COPIED}_after")))
-    differences = pairs.group_by("entity", "metric", maintain_order=True).agg(pl.col("value_after") - pl.col("value"))
-    widths = [half_width(each) if len(each) > 1 else None for each in differences["value_after"].to_list()]
-    return differences.select("entity", "metric", pl.Series("difference_half_width", widths, dtype=pl.Float64))
+    told = (~(pl.col(COPIED) & pl.col(f"{COPIED}_after"))).all()
+    found = pairs.group_by("entity", "metric", maintain_order=True).agg(pl.col("value_after") - pl.col("value"), told)
+    each = found["value_after"].to_list()
+    widths = [
+        half_width(one) if len(one) > 1 and known else None for one, known in zip(each, found[COPIED], strict=True)
+    ]
+    found = found.select(
+        "entity", "metric", difference=pl.col("value_after").list.mean(),
+        difference_half_width=pl.Series(widths, dtype=pl.Float64),
+    )  # fmt: skip
+    joined = values.join(found, on=["entity", "metric"], how="left", maintain_order="left")
+    first, difference = pl.col(SIDES[0]), pl.coalesce("difference", pl.col(SIDES[1]) - pl.col(SIDES[0]))
+    change = pl.when(difference == 0).then(0.0).when(first != 0).then(difference / first.abs())
+    return joined.with_columns(difference=difference, change=change)
 
 
 def _cells(runs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -1,18 +1,20 @@
 """A comparison as text: values with their units, changes in per cent, agreements with their intervals.
 
 Example:
-    >>> _change("goodput_bps", 2e6, 1e6, -0.5), _change("utilization", 0.8, 0.9, 0.125)
+    >>> _change("goodput_bps", (2e6, 1e6), -0.5), _change("utilization", (0.8, 0.9), 0.125)
     ('−50.0 %', '+10.0 points')
-    >>> _change("goodput_bps", 2e6, 1e6, -0.5, 1e5), _change("utilization", 0.8, 0.9, 0.125, 0.02)
+    >>> _change("goodput_bps", (2e6, 1e6), -0.5, 1e5), _change("utilization", (0.8, 0.9), 0.125, 0.02)
     ('−50.0 ± 5.0 %', '+10.0 ± 2.0 points')
-    >>> _change("queue_mean_packets", 2e-5, 0.0, -1.0), _change("queue_mean_packets", 2.0, 0.0, -1.0)
+    >>> _change("utilization", (0.97, 0.99), 0.02, 0.02, (True, False))
+    '+2.0 ± ? points'
+    >>> _change("queue_mean_packets", (2e-5, 0.0), -1.0), _change("queue_mean_packets", (2.0, 0.0), -1.0)
     ('–', '−100.0 %')
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -93,9 +95,15 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
     for side in SIDES:
         half = rows[f"{side}_half_width"] if f"{side}_half_width" in rows.columns else [None] * rows.height
         sides.append([_value(*row) for row in zip(rows["metric"], rows[side], half, strict=True)])
-    known = "difference_half_width" in rows.columns
-    half = rows["difference_half_width"] if known else pl.Series([None] * rows.height)
-    changes = [_change(*row) for row in rows.select("metric", *SIDES, "change", half.alias("half")).iter_rows()]
+    shown, said = rows, ["change"]
+    if "difference" in rows.columns:
+        exact = pl.concat_list(pl.col(f"{side}_half_width").fill_null(0.0) == 0.0 for side in SIDES)
+        shown = rows.with_columns((pl.col(SIDES[0]) + pl.col("difference")).alias(SIDES[1]), exact=exact)
+        said += ["difference_half_width", "exact"]
+    changes = [
+        _change(metric, (first, second), *of)
+        for metric, first, second, *of in shown.select("metric", *SIDES, *said).rows()
+    ]
     texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
     return [pl.Series(name, column, dtype=pl.String) for name, column in texts.items()]
 
@@ -107,14 +115,26 @@ def _value(metric: str, value: float, half_width: float | None) -> str:
 
 
 def _change(
-    metric: str, first: float | None, second: float | None, change: float | None, half: float | None = None
+    metric: str,
+    sides: tuple[float | None, float | None],
+    change: float | None,
+    half: float | None = None,
+    exact: Sequence[bool] = (False, False),
 ) -> str:
-    """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known."""
+    """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known.
+
+    An interval that leaves what is possible is unknown. Beside a mean that does not vary, a difference of shares is as
+    narrow as the other mean; two that vary may both be elsewhere.
+    """
+    first, second = sides
     if change and max(abs(first or 0.0), abs(second or 0.0)) < _least(metric):
         return NONE
-    unknown = half is not None and second is not None and leaves(second, half, largest(metric))
+    most = largest(metric)
     if not is_share(metric) or first is None or second is None:
+        unknown = half is not None and second is not None and leaves(second, half, most)
         return _within(change, None if half is None or not first else half / abs(first), 1, unknown=unknown)
+    ends = [value for value, other in zip((second, first), exact, strict=True) if other]
+    unknown = half is not None and any(leaves(value, half, most) for value in ends)
     digits = 1 if abs(second - first) >= _TENTH else 2
     return f"{_within(second - first, half, digits, unknown=unknown).removesuffix(' %')} points"
 
