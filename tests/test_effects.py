@@ -338,3 +338,27 @@ def test_parts_have_names_that_results_have_not() -> None:
     named = runs.rename({"effect": "part"})
     found = main_effects(named, ["a"], ["y"], by="part")
     assert found.select("part", "effect").rows() == [("x", 1.0), ("y", 2.0)]
+
+
+def test_what_a_factor_left_out_moves_is_no_noise_of_replications() -> None:
+    random = np.random.default_rng(3)
+    levels_ = [(queue, control) for queue in (10, 40) for control in ("reno", "cubic", "bbr", "vegas")]
+    rows = [
+        {"run": f"{cell}/{number}", "replication": number, "queue": queue, "control": control}
+        for cell, (queue, control) in enumerate(levels_)
+        for number in range(3)
+    ]
+    frame = pl.DataFrame(rows)
+    moved = frame["control"].replace_strict({"reno": 0.0, "cubic": 9.0, "bbr": -20.0, "vegas": 4.0})
+    frame = frame.with_columns(y=moved + 0.1 * frame["queue"] + pl.Series(random.normal(size=frame.height)))
+    found = main_effects(frame, ["queue"], ["y"]).row(0, named=True)
+    # Pure error, within each of the eight combinations.
+    pooled = math.sqrt(np.mean(frame.group_by("queue", "control").agg(pl.col("y").var())["y"].to_numpy()))
+    assert (found["test"], found["freedom"]) == ("replications", 16)
+    assert found["error"] == pytest.approx(pooled * math.sqrt(1 / 12 + 1 / 12))
+    assert found["mark"] == "**"
+    assert steps(frame, "y", ["queue"]).half_normal.error == pytest.approx(found["error"])
+    # Of single runs the factor that is left out is all that there is, and it is said.
+    once = main_effects(frame.filter(replication=0), ["queue"], ["y"])
+    assert once["freedom"].to_list() == [6]
+    assert "runs of equal levels differ by: factors that are left out" in held_against(once)

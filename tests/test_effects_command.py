@@ -185,6 +185,11 @@ def test_metrics_of_a_traffic_group_are_responses(tmp_path: Path, capsys: pytest
     assert rate["effect"] == pytest.approx(2e6, rel=0.2)
     assert cli.main([*command, "--responses", "upload.goodput"]) == 2
     assert "did you mean upload.goodput_bps?" in capsys.readouterr().err
+    # What one of two groups gets the other does not: one response, and counted once.
+    page = report.run_report(tmp_path / "sweep").read_text(encoding="utf-8")
+    counted = page[page.index("Ψ: the share of ") :].partition("</")[0]
+    assert "share of upload" in counted
+    assert "share of call" not in counted
 
 
 @pytest.mark.parametrize(
@@ -206,3 +211,28 @@ def test_refused(arguments: list[str], message: str, tmp_path: Path, capsys: pyt
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_response_that_one_level_lacks_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Jain's index of one flow there is none: that does not end the analysis of all others."""
+    path = tmp_path / "runs.csv"
+    cells = list(itertools.product((1, 4), ("5 packets", "50 packets"), (0, 1)))
+    rows = [
+        [flows, queue, 1.0 * flows + len(queue) + chance, None if flows == 1 else 0.9 - chance / 9]
+        for flows, queue, chance in cells
+    ]
+    pl.DataFrame(rows, schema=["flows", "queue", "goodput_bps", "jain"], orient="row").write_csv(path)
+    arguments = ["--factors", "flows,queue", "--responses", "goodput_bps,jain"]
+    assert cli.main(["analyze", "effects", str(path), *arguments]) == 0
+    out = capsys.readouterr().out
+    assert "left out, as some runs have no value: jain" in out
+    assert "goodput_bps  +flows" in out
+
+
+def test_effects_without_a_test_are_told_without_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("queue,loss\n5 packets,0.3\n50 packets,0.1\n")
+    assert cli.main(["analyze", "effects", str(path), "--factors", "queue", "--responses", "loss"]) == 0
+    out = capsys.readouterr().out
+    assert "no test: there are no replications" in out
+    assert "loss  −queue (−100 %)" in out

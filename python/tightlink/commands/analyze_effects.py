@@ -18,7 +18,7 @@ from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.main import WEAK, held_against, main_effects
 from tightlink.analysis.effects.noise import against
 from tightlink.analysis.effects.ten_steps import Steps, steps
-from tightlink.analysis.effects.two_level import TwoLevel, two_level
+from tightlink.analysis.effects.two_level import TwoLevel, gaps, two_level
 from tightlink.commands.analyze_output import Finding, finds
 from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
@@ -57,7 +57,11 @@ def effects(
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
         design = two_level(read.runs, read.factors)
-        read, lacking = _without_gaps(read, design)
+        lacking = gaps(read.runs, design, read.responses)
+        read = dataclasses.replace(read, responses=tuple(name for name in read.responses if name not in lacking))
+        if not read.responses:
+            said = "of every response some runs have no value, and the others do not tell the factors apart"
+            raise measurements.MeasurementError(f"{said}; tightlink analyze ten-steps fits those that are there")
         found = main_effects(read.runs, read.factors, read.responses, apart)
         pairs = crossed.interactions(read.runs, read.factors, read.responses, apart) if interactions else None
     psi = influence(found, apart)
@@ -130,22 +134,6 @@ def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tupl
     return dataclasses.replace(read, factors=names, responses=tuple(measured)), merged
 
 
-def _without_gaps(read: Designed, design: TwoLevel) -> "tuple[Designed, list[str]]":
-    """The table without responses that some runs lack, where these made the design one that tells its factors apart."""
-    if not design.orthogonal:
-        return read, []
-    lacking = []
-    for name in read.responses:
-        there = read.runs.filter(pl.col(name).is_not_null() & pl.col(name).cast(pl.Float64).is_not_nan())
-        if there.height < read.runs.height and not two_level(there, read.factors).orthogonal:
-            lacking.append(name)
-    kept = tuple(name for name in read.responses if name not in lacking)
-    if not kept:
-        gaps = "of every response some runs have no value, and the others do not tell the factors apart"
-        raise measurements.MeasurementError(f"{gaps}; tightlink analyze ten-steps fits those that are there")
-    return dataclasses.replace(read, responses=kept), lacking
-
-
 def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFrame]]":
     """Parts of what was found, by the values of some columns in words."""
     if not by:
@@ -192,8 +180,9 @@ def _print_chance(p_values: list[float]) -> None:
 
 
 def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:
-    """The significant effects on a response, the largest first; equal ones, as aliases are, in their own order."""
-    rows = found.filter((pl.col("response") == response) & (pl.col("mark") != ""))
+    """The significant effects on a response, all where there is no test; the largest first, aliases in their order."""
+    told = (pl.col("mark") != "") | ((pl.col("test") == "") & (pl.col("sign") != ""))
+    rows = found.filter((pl.col("response") == response) & told)
     # Sums in another order differ in their last digits.
     size = pl.col("effect").abs().round_sig_figs(9)
     return rows.sort(size, descending=True, maintain_order=True).to_dicts()

@@ -14,6 +14,7 @@ from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.factors import found_of, in_words, levels, parts, signs
 from tightlink.analysis.effects.noise import Noise, against, of_responses
 from tightlink.lazy import Array, NDArray, np, pl
+from tightlink.numbers import several
 from tightlink.reduce import largest, smallest
 
 #: Below these an effect is marked so.
@@ -22,6 +23,8 @@ WEAK: Final = 0.05
 _MARKS: Final = ((STRONG, "**"), (WEAK, "*"))
 #: A mean this small beside the largest value is zero but for rounding.
 _ROUNDING: Final = 1e-12
+#: Responses up to which each is named.
+_MOST_NAMED: Final = 6
 _MEANS: Final = ("mean_low", "mean_high", "mean", "effect")
 #: What is measured of an effect: columns of numbers.
 MEASURED: Final = (*_MEANS, "relative_effect", "error", "freedom", "p")
@@ -48,8 +51,8 @@ def main_effects(
         Columns ``*by``, factor, response, ``low`` and ``high`` (the levels in words), ``mean_low``,
         ``mean_high``, ``mean`` (of all runs), ``effect``, ``relative_effect`` (effect / |mean|), ``error``
         (standard error of the effect), ``freedom`` (degrees of it), ``p`` (NaN where there is no test), ``test``
-        ("replications", "Lenth" or nothing), ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and ``sign`` ("+", "−"; ""
-        where there is no effect).
+        ("replications", "factors left out", "Lenth" or nothing), ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and
+        ``sign`` ("+", "−"; "" where there is no effect).
 
     Raises:
         MeasurementError: A column is missing or no numbers, a factor has other than two levels, or a column of
@@ -146,6 +149,7 @@ def held_against(effects: pl.DataFrame) -> str:
     said = []
     for (test,), rows in each.group_by("test", maintain_order=True):
         text = against(str(test), smallest(rows["freedom"]), largest(rows["freedom"]))
-        responses = ", ".join(rows["response"].unique(maintain_order=True))
+        names = rows["response"].unique(maintain_order=True).to_list()
+        responses = ", ".join(names) if len(names) <= _MOST_NAMED else several(len(names), "response")
         said.append(f"{text} ({responses})" if named else text)
     return f"* p < {WEAK}, ** p < {STRONG}: Student's t against {'; against '.join(said)}"

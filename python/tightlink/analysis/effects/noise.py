@@ -2,7 +2,8 @@
 
 With replications it is the variance of runs of equal levels, pooled over the combinations of a design, with as many
 degrees of freedom as there are runs beyond the combinations: Student's t tells effects from it, however many of these
-are real. Without, it is the pseudo standard error of Lenth (Technometrics 31, 1989), which large effects hardly move.
+are real. In tables of sweeps they are runs of one combination, of which no factor that is left out moves any.
+Without, it is the pseudo standard error of Lenth (Technometrics 31, 1989), which large effects hardly move.
 
 Example:
     >>> runs = pl.DataFrame({"queue": [5, 20, 5, 20], "loss": [0.2, 0.1, 0.22, 0.12]})
@@ -21,13 +22,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
-from tightlink.lazy import Array, np, pl
+from tightlink.experiment.summary import cell
+from tightlink.lazy import Array, NDArray, np, pl
 
 #: Which noise: the values of columns ``test``.
 REPLICATIONS: Final = "replications"
+LEFT_OUT: Final = "factors left out"
 LENTH: Final = "Lenth"
 _AGAINST: Final = {
     REPLICATIONS: "what replications differ by",
+    LEFT_OUT: "what runs of equal levels differ by: factors that are left out, as there are no replications",
     LENTH: "the small ones of all effects (Lenth's), as no replications differ",
 }
 #: Of a median of absolute values to the standard deviation of a normal variable, as Lenth rounds it.
@@ -49,7 +53,7 @@ class Noise:
     freedom: float
     """Degrees of freedom of Student's t."""
     test: str
-    """"replications", "Lenth", or nothing."""
+    """"replications", "factors left out", "Lenth", or nothing."""
     least: float = 0.0
     """Effects up to here are what rounding leaves of none."""
 
@@ -76,23 +80,45 @@ def two_sided(t: float, freedom: float) -> float:
     return float(2 * stdtr(freedom, -abs(t)))
 
 
-def noise(design: TwoLevel, values: Array) -> Noise:
+def noise(design: TwoLevel, values: Array, cells: NDArray[np.int64] | None = None) -> Noise:
     """The noise of a response, by the runs of a design that have it.
 
     Runs of equal levels that are equal are copies and no replications; where there are too few effects for Lenth's
     method, they say that nothing is left to chance.
+
+    Args:
+        design: The levels of the runs.
+        values: The response of each.
+        cells: The combination of each (`cells_of`), where other columns may tell it than the factors of the design.
     """
-    _, cell = np.unique(design.signs, axis=0, return_inverse=True)
-    means = np.bincount(cell, weights=values) / np.bincount(cell)
-    left, freedom = values - means[cell], len(values) - len(means)
     least = _ROUNDING * float(np.abs(values).max())
-    if np.abs(left).max() > least:
-        return Noise(math.sqrt(float(left @ left) / freedom), freedom, REPLICATIONS, least)
+    groups = {REPLICATIONS: design.signs if cells is None else np.column_stack([design.signs, cells])}
+    groups |= {} if cells is None else {LEFT_OUT: design.signs}
+    freedom = 0
+    for test, rows in groups.items():
+        _, group = np.unique(rows, axis=0, return_inverse=True)
+        means = np.bincount(group, weights=values) / np.bincount(group)
+        left, freedom = values - means[group], len(values) - len(means)
+        if np.abs(left).max() > least:
+            return Noise(math.sqrt(float(left @ left) / freedom), freedom, test, least)
     sizes = [abs(float(values[term.signs > 0].mean() - values[term.signs < 0].mean())) for term in design.terms()]
     error, of_error = lenth(np.array(sizes))
     if math.isnan(error):
         return Noise(0.0, freedom, REPLICATIONS, least) if freedom else Noise(math.nan, math.nan, "")
     return Noise(error * math.sqrt(len(values)) / 2, of_error, LENTH, least)
+
+
+def cells_of(runs: pl.DataFrame) -> NDArray[np.int64] | None:
+    """The combination of each run of a sweep, by names CELL/REPLICATION; nothing where runs have other names.
+
+    >>> cells_of(pl.DataFrame({"run": ["4/0", "4/1", "7/0"], "replication": [0, 1, 0]})).tolist()
+    [0, 0, 1]
+    """
+    if not {"run", "replication"} <= set(runs.columns) or runs["run"].dtype != pl.String:
+        return None
+    named = pl.col("run").str.ends_with(pl.format("/{}", "replication"))
+    found = runs.select(named.all().alias("named"), cell().rank("dense").cast(pl.Int64) - 1)
+    return found["run"].to_numpy() if found["named"].all() else None
 
 
 def against(test: str, *freedom: float) -> str:
@@ -126,7 +152,7 @@ def of_responses(
         pairs: Low and high of each factor.
         columns: The values of each response.
     """
-    whole = two_level(runs, factors, pairs)
+    whole, cells = two_level(runs, factors, pairs), cells_of(runs)
     found = {}
     for name, column in columns.items():
         there = ~np.isnan(column)
@@ -134,5 +160,5 @@ def of_responses(
             found[name] = Noise(math.nan, math.nan, "")
             continue
         design = whole if there.all() else two_level(runs.filter(pl.Series(there)), factors, pairs)
-        found[name] = noise(design, column[there])
+        found[name] = noise(design, column[there], None if cells is None else cells[there])
     return found

@@ -24,6 +24,7 @@ from tightlink.analysis.effects.factors import in_words, levels, signs
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.fractional import Fraction, of_signs
 from tightlink.lazy import Array, NDArray, np, pl
+from tightlink.numbers import several
 
 _PAIR: Final = 2
 #: What is left of a column that earlier ones make up, as a share of its length; once is not exact to rounding.
@@ -223,4 +224,23 @@ def extended(basis: Array, column: NDArray[np.int64]) -> Array | None:
 
 def _split(column: NDArray[np.int64]) -> str:
     low = int((column < 0).sum())
-    return f"{low} runs at its low level and {len(column) - low} at its high"
+    return f"{several(low, 'run')} at its low level and {len(column) - low} at its high"
+
+
+def gaps(runs: pl.DataFrame, design: TwoLevel, responses: Sequence[str]) -> list[str]:
+    """The responses that some runs lack, where those that have one do not tell apart the factors that all runs do.
+
+    >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "queue": [5, 5, 9, 9], "loss": [0.0, 0.1, 0.0, 0.2],
+    ...                      "jain": [None, 0.8, None, 0.9]})
+    >>> gaps(runs, two_level(runs, ["flows", "queue"]), ["loss", "jain"])
+    ['jain']
+    """
+    if not design.orthogonal:
+        return []
+    pairs = [levels(runs, factor) for factor in design.factors]
+    found = []
+    for name in responses:
+        there = runs.filter(pl.col(name).is_not_null() & pl.col(name).cast(pl.Float64).is_not_nan())
+        if there.height < runs.height and not two_level(there, design.factors, pairs).orthogonal:
+            found.append(name)
+    return found

@@ -10,6 +10,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.interactions import interactions
 from tightlink.analysis.effects.main import main_effects
+from tightlink.analysis.effects.noise import cells_of
 from tightlink.analysis.effects.noise import noise as noise_of
 from tightlink.analysis.effects.ten_steps.half_normal import HalfNormal, half_normal
 from tightlink.analysis.effects.ten_steps.levels import blocks, ordered, scatter
@@ -80,7 +81,7 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
         raise MeasurementError(f"{response}: expected a response that varies, and it is {values[0]:g} in every run")
     design = two_level(kept, factors)
     terms = design.terms()
-    noise = noise_of(design, values)
+    noise = noise_of(design, values, cells_of(kept))
     effects = ranked(terms, values, noise)
     return Steps(
         response=response,
