@@ -169,3 +169,11 @@ def test_combinations_with_the_same_seeds_are_no_more_runs() -> None:
     alone = over_levels(runs.filter(pl.col("delay") == 0), "rate", ["goodput"])
     assert over_levels(runs, "rate", ["goodput"]).drop("runs").equals(alone.drop("runs"))
     assert round(alone["goodput_half_width"][0], 1) == 176.1
+
+
+def test_without_chance_no_factor_is_said_not_to_matter(one_flow: str, tmp_path: Path) -> None:
+    keys = {"link.bottleneck.queue": ["5 packets", "10 packets"], "link.bottleneck.delay": ["10 ms", "40 ms"]}
+    tl.sweep(tl.loads(one_flow).set("duration", "2 s"), keys, output=tmp_path / "sweep")
+    page = report.run_report(tmp_path / "sweep").read_text()
+    assert "No factor moves any response significantly" not in page
+    assert "No replications differ, so that effects are held against each other, and none stands out" in page

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.main import held_against, main_effects
-from tightlink.analysis.effects.two_level import two_level
+from tightlink.analysis.effects.noise import REPLICATIONS
+from tightlink.analysis.effects.two_level import gaps, two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of, without_copies
 from tightlink.lazy import alt, pl
@@ -165,14 +166,26 @@ def _what_matters(found: Found) -> Section | None:
     responses = [name for name in found.responses if done[name].drop_nans().n_unique() > 1]
     if len(factors) < _TWO or not responses:
         return None
-    design, effects = two_level(done, factors), main_effects(done, factors, responses)
+    design = two_level(done, factors)
+    lacking = gaps(done, design, responses)
+    shares = [name for name in responses if name.endswith(".share")]
+    # What one of two traffic groups gets, the other does not.
+    alike = shares[1:] if len(shares) == _TWO else []
+    responses = [name for name in responses if name not in {*lacking, *alike}]
+    if not responses:
+        return None
+    effects = main_effects(done, factors, responses)
     psi = influence(effects).sort("psi", descending=True, maintain_order=True)
     short = labels.shortest(factors)
     most = [f"{short[factor]} (Ψ = {share:.2f})" for factor, share, _ in psi.head(_TWO).rows() if share]
     moved = (
-        f"What moves most responses: {', then '.join(most)}" if most else "No factor moves any response significantly"
-    )
+        f"What moves most responses: {', then '.join(most)}" if most
+        else "No factor moves any response significantly" if (effects["test"] == REPLICATIONS).any()
+        else "No replications differ, so that effects are held against each other, and none stands out: how far each "
+        "factor moves a response, its section says"
+    )  # fmt: skip
     names = ", ".join(map(response_name, responses))
+    left = f". Left out, as some runs have none: {', '.join(map(response_name, lacking))}" if lacking else ""
     low, high = (pl.col("factor").replace_strict(dict(zip(design.factors, ends, strict=True)))
                  for ends in zip(*design.levels, strict=True))  # fmt: skip
     table = psi.select("factor", low=low, high=high, Ψ="psi")
@@ -186,6 +199,6 @@ def _what_matters(found: Found) -> Section | None:
                 "the stronger the colour, the more. Without colour: not significant.",
             ),
             Table(table, f"Ψ: the share of {len(responses)} responses that a factor moves, those of p < 0.05 counted "
-                         f"half: {names}."),
+                         f"half: {names}{left}."),
         ],
     )  # fmt: skip
