@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink import cli, report
+from tightlink import cli, experiment, report
 from tightlink.experiment.metrics import listed, metrics
 from tightlink.experiment.summary import summary
 from tightlink.plots import palette
 from tightlink.report.changes import changes, sentence
+from tightlink.report.sweep import Found
 
 COMPETING = """
 profile = "rfc"
@@ -177,3 +178,36 @@ def test_without_chance_no_factor_is_said_not_to_matter(one_flow: str, tmp_path:
     page = report.run_report(tmp_path / "sweep").read_text()
     assert "No factor moves any response significantly" not in page
     assert "No replications differ, so that effects are held against each other, and none stands out" in page
+
+
+def _found(folder: Path) -> Found:
+    return Found(experiment.open(folder))
+
+
+def test_a_latin_hypercube_with_whole_numbers_is_told_by_ranks(tmp_path: Path) -> None:
+    base = tl.loads("""
+        duration = "1 s"
+        link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms" }
+        traffic.call = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s" }
+    """)
+    keys = {"link.wire.loss": "0..0.002", "link.wire.delay": "1 ms..90 ms", "traffic.call.flows": [1, 2, 3]}
+    tl.sweep(base, keys, design="latin-hypercube", runs=9, output=tmp_path / "nine")
+    # The delay is what moves delays, whichever factor stands first, and whatever levels another one repeats.
+    assert "one-way delay rises as link.wire.delay rises" in _found(tmp_path / "nine").sentence
+    tl.sweep(base, keys, design="latin-hypercube", runs=3, output=tmp_path / "three")
+    assert _found(tmp_path / "three").sentence.startswith("No response goes with a factor beyond chance")
+
+
+def test_keys_that_are_tied_are_named(one_flow: str, tmp_path: Path) -> None:
+    keys = {
+        ("link.bottleneck.rate", "link.bottleneck.delay"): [("1 Mbit/s", "20 ms"), ("4 Mbit/s", "5 ms")],
+        "traffic.ftp.tcp.window": ["10 packets", "20 packets"],
+    }
+    tl.sweep(tl.loads(one_flow).set("duration", "2 s"), keys, output=tmp_path / "tied")
+    found = _found(tmp_path / "tied")
+    assert found.sentence.endswith(" rate does not change alone: link.bottleneck.delay changes with it.")
+    page = report.run_report(tmp_path / "tied").read_text()
+    assert "2 levels of <code>link.bottleneck.rate</code> &amp; <code>link.bottleneck.delay</code>" in page
+    effect = page[page.index("Means over all combinations that have the level.") :].partition("</table>")[0]
+    assert re.search(r"<th[^>]*>rate</th><th[^>]*>delay</th>", effect)
+    assert re.search(r">1 Mbit/s</td><td[^>]*>20 ms</td>", effect)

@@ -33,6 +33,7 @@ Row: TypeAlias = tuple[Level | None, ...]
 
 FULL: Final = "full"
 ONE_AT_A_TIME: Final = "one-at-a-time"
+LATIN: Final = "latin-hypercube"
 CSV: Final = ".csv"
 _TWO: Final = 2
 
@@ -95,8 +96,8 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
 def _refuse_without_effect(kind: str, options: Options) -> None:
     for name, value, users in (
         ("resolution", options.resolution, ("fractional",)),
-        ("runs", options.runs, ("fractional", "latin-hypercube")),
-        ("design_seed", options.seed, ("latin-hypercube",)),
+        ("runs", options.runs, ("fractional", LATIN)),
+        ("design_seed", options.seed, (LATIN,)),
     ):
         if value is not None and kind not in users:
             message = f"nothing here: only design {' and '.join(users)} has it"
@@ -155,7 +156,7 @@ KINDS: Final[dict[str, Callable[[str, tuple[Factor, ...], Options], Design]]] = 
     "two-level": _two_level,
     "fractional": _fractional,
     ONE_AT_A_TIME: _one_at_a_time,
-    "latin-hypercube": _latin_hypercube,
+    LATIN: _latin_hypercube,
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tightlink.analysis.effects.factors import alone
 from tightlink.analysis.effects.levels import by_replication, over_levels
 from tightlink.errors import TightlinkError
-from tightlink.experiment.designs import ONE_AT_A_TIME
+from tightlink.experiment.designs import LATIN, ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, is_mean_of_flows, main_metrics
@@ -118,14 +118,22 @@ class Found:
     def _what_changes(self) -> str:
         done = self.cells.filter(self.cells["runs"] > 0)
         each = [factor for factor in self.varied if done[factor].n_unique() == done.height]
-        if done.height >= ranks.FEWEST and len(each) > 1 and len(each) == len(self.varied):
+        apart = done.height >= ranks.FEWEST and len(each) > 1 and len(each) == len(self.varied)
+        if len(self.varied) > 1 and (apart or self.description["design"] == LATIN):
             return ranks.sentence(done, self.varied, self.responses)
         found = sentence(self.levels, self.responses, self.known)
         most = moves_most(self.levels, self.responses, self.known)
-        also = ranks.together(done, most, self.varied) if most and not self.one_at_a_time else []
+        also = [*self.tied(most)]
+        if most and not self.one_at_a_time:
+            also += ranks.together(done, most, self.varied)
         if not also:
             return found
-        return f"{found} {labels.shortest([most])[most]} does not change alone: {', '.join(also)} changes with it."
+        verb = "changes" if len(also) == 1 else "change"
+        return f"{found} {labels.shortest([most])[most]} does not change alone: {', '.join(also)} {verb} with it."
+
+    def tied(self, factor: str) -> list[str]:
+        """The keys that change together with the first key of a factor."""
+        return next((group[1:] for group in self.description["factors"] if group[0] == factor), [])
 
     @property
     def order(self) -> list[str]:
@@ -174,7 +182,10 @@ def _laboratories(found: Found, title: str) -> list[Offer]:
 
 
 def _lead(found: Found) -> str:
-    each = [f"{several(found.runs[key].n_unique(), 'level')} of `{key}`" for key in found.varied]
+    each = [
+        f"{several(found.runs[key].n_unique(), 'level')} of {' & '.join(f'`{one}`' for one in (key, *found.tied(key)))}"
+        for key in found.varied
+    ]
     counted = f"{several(found.done.height, 'run')} of {several(found.cells.height, 'combination')}"
     return f"{found.sentence}\n\n{counted}{': ' if each else ''}{', '.join(each)}."
 
@@ -222,7 +233,7 @@ def _setup(found: Found) -> Section | None:
 def _warnings(found: Found) -> list[str]:
     warnings = []
     if unsettled := found.description["not_precise"]:
-        warnings.append(f"{len(unsettled)} combinations did not get to {found.description['precision']}: "
+        warnings.append(f"{several(len(unsettled), 'combination')} did not get to {found.description['precision']}: "
                         f"{', '.join(unsettled)}.")  # fmt: skip
     if found.copies:
         text = copied(found.copies, found.cells.height)

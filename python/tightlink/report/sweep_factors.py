@@ -46,7 +46,7 @@ def sections(found: Found) -> Iterator[Section]:
 
 def _effect(found: Found, factor: str) -> Section:
     levels = found.levels[factor]
-    together = next(group for group in found.description["factors"] if group[0] == factor)
+    together = [factor, *found.tied(factor)]
     over = (
         "the other factors as in the first combination" if found.one_at_a_time
         else "means over all combinations that have the level" if len(found.varied) > 1 else ""
@@ -57,8 +57,8 @@ def _effect(found: Found, factor: str) -> Section:
     if moved:
         blocks.append(Row([_drawn(found, levels, factor, name, 170) for name in moved]))
     still = [name for name in found.metrics if not _moves(levels[name])]
-    if still:
-        blocks.append(Text(f"Hardly changed: {', '.join(filter(None, (_told(levels, name) for name in still)))}."))
+    if told := [text for name in still if (text := _told(levels, name))]:
+        blocks.append(Text(f"Hardly changed: {', '.join(told)}."))
     replicated = any(levels[width_of(name)].is_not_null().any() for name in found.metrics)
     if replicated:
         said = f"Bars, and what stands behind ±, are 95 % confidence intervals over replications ({TOO_FEW})."
@@ -72,8 +72,13 @@ def _effect(found: Found, factor: str) -> Section:
     columns = [*found.metrics[:1], *first, *found.metrics[1:]]
     widths = {name: width_of(name) for name in columns}
     # A key may be called like a metric: link.wire.loss.
-    short = labels.shortest([factor, *columns])[factor]
-    blocks.append(Table(levels.select(pl.col(factor).alias(short), "runs", *columns, *widths.values()), widths=widths))
+    short = labels.shortest([*together, *columns])
+    beside = found.cells.group_by(factor).agg(
+        pl.col(key).cast(pl.String).unique(maintain_order=True).str.join(", ") for key in together[1:]
+    )
+    shown = levels.join(beside, on=factor, how="left", maintain_order="left")
+    named = (pl.col(key).alias(short[key]) for key in together)
+    blocks.append(Table(shown.select(*named, "runs", *columns, *widths.values()), widths=widths))
     finding = f"{over[0].upper()}{over[1:]}." if over else ""
     return Section(f"Effect of {' & '.join(together)}", finding, blocks)
 
@@ -148,8 +153,9 @@ def _moves(means: pl.Series) -> bool:
 
 
 def _told(levels: pl.DataFrame, name: str) -> str:
+    """A response and its means; nothing where fewer than two levels have one."""
     values = levels[name].drop_nulls().drop_nans()
-    if values.is_empty():
+    if values.len() < _TWO:
         return ""
     low, high = (quantity(name, float(value)) for value in (smallest(values), largest(values)))
     return f"{response_name(name)} {low}" + (f" to {high}" if high != low else "")
