@@ -123,12 +123,12 @@ def same(one: object, other: object) -> bool:
 
 
 def as_text(level: Any) -> str:
-    """A level as an option has it: tables and lists as a scenario file writes them.
+    """A level as an option has it: tables, lists and booleans as a scenario file writes them.
 
-    >>> print(as_text({"kind": "uniform", "most": "5 ms"}), as_text("none"), as_text(20))
-    { kind = "uniform", most = "5 ms" } none 20
+    >>> print(as_text({"kind": "uniform", "most": "5 ms"}), as_text("none"), as_text(20), as_text(True))
+    { kind = "uniform", most = "5 ms" } none 20 true
     """
-    return literal(level) if isinstance(level, dict | list) else str(level)
+    return literal(level) if isinstance(level, dict | list | bool) else str(level)
 
 
 def _canonical(value: object) -> Hashable:

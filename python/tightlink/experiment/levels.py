@@ -11,7 +11,7 @@ Example:
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Self
 
@@ -134,11 +134,13 @@ def _levels(part: str) -> Iterator[object]:
         raise ScenarioError(_EXAMPLE, value=part)
     if match[3] is None and not interval.whole:
         raise ScenarioError(f"{_EXAMPLE}: this one needs a step", value=part)
+    # From one whole number to another in parts, as a share from 0 to 1.
+    parts = replace(interval, whole=False) if number.denominator != 1 else interval
     value = interval.low
     if times and value <= 0:
         raise ScenarioError(f"{_EXAMPLE}: one that is multiplied begins above zero", value=part)
     for _ in range(MOST_LEVELS):
-        yield interval.write(value)
+        yield (interval if value.denominator == 1 else parts).write(value)
         value = value * number if times else value + number
         if value > interval.high:
             return

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from tightlink import units
+from tightlink.console import largest
 from tightlink.errors import ScenarioError
 
 CONFIDENCE: Final = 0.95
@@ -59,6 +60,11 @@ class Precision:
         if not metric or not (number > 0 and math.isfinite(number)):
             expected = 'metric=SHARE or metric=NUMBER, such as "goodput_bps=5 %"'
             raise ScenarioError(expected, key="precision", value=text)
+        if not relative and number >= (most_of := largest(metric.rpartition(".")[2])):
+            expected = (
+                f"less than {most_of:g}, the largest {metric} that there can be, or a share of the mean in per cent"
+            )
+            raise ScenarioError(expected, key="precision", value=text, suggestion=f'"{metric}={value} %"')
         return cls(metric, number, relative, most)
 
     def allowed(self, values: Sequence[float]) -> float:
