@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, experiment, report
+from tightlink.experiment import running, stored
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.precision import Precision, half_width, median_half_width
@@ -640,3 +641,80 @@ traffic.g = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
             assert float(half) <= float(mean), (mean, half)
     report = Path("one/report.html").read_text(encoding="utf-8")
     assert "± ?<" in report
+
+
+def test_tables_of_many_runs_are_read_in_parts(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of ten thousand runs at once were a gigabyte."""
+    vary = {WINDOW: ["2 packets", "4 packets", "6 packets", "8 packets", "10 packets"]}
+    tl.sweep(tl.load(file), vary, output=tmp_path / "whole")
+    monkeypatch.setattr(running, "_READ_AT_ONCE", 2)
+    read: list[int] = []
+
+    def tables(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataFrame]:
+        read.append(len(files))
+        return stored.tables_of(files, names)
+
+    monkeypatch.setattr(running, "tables_of", tables)
+    tl.sweep(tl.load(file), vary, output=tmp_path / "parts")
+    assert read == [2, 2, 1]
+    for name in ("runs.parquet", "tables/flows.parquet", "tables/links.parquet"):
+        assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--precision", "loss=5"], "expected less than 1, the largest loss that there can be"),
+        (["--precision", "loss=5"], 'did you mean "loss=5 %"?'),
+        (
+            ["--vary", f"{QUEUE}=5 packets,20 packets if {WINDOW}=3 packets"],
+            f"{QUEUE}: expected {WINDOW} = 3 packets in some combination",
+        ),
+        (["--vary", "traffic.ftp.flows=1..3:0.5"], "traffic.ftp.flows = 1.5: expected a whole number"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(
+    options: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", *options, "--dry-run"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_words_of_a_plan(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vary = ["--vary", "traffic.ftp.tcp.ecn=true,false", "--vary", "link.bottleneck.loss=0..1:0.5"]
+    assert cli.main(["sweep", str(file), *vary, "--dry-run"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [row[1:] for row in rows] == [[ecn, loss] for ecn in ("true", "false") for loss in ("0", "0.5", "1")]
+    # What a sweep writes as its design is read as one.
+    tl.sweep(tl.load(file), {"traffic.ftp.tcp.ecn": [True, False]}, output=file.parent / "ecn")
+    assert cli.main(["sweep", str(file), "--design", str(file.parent / "ecn" / "design.csv"), "--dry-run"]) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [["0", "true"], ["1", "false"]]
+    assert cli.main(["sweep", str(file), "--vary", "traffic.ftp.flows=2", "--dry-run"]) == 0
+    assert "tightlink: 1 run, about" in capsys.readouterr().err
+
+
+def test_folders_that_are_not_there_or_not_finished(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["query", str(tmp_path / "nowhere"), "from runs"]) == 2
+    assert "nowhere: there is no such folder; expected" in capsys.readouterr().err
+    tl.sweep(tl.load(file), {WINDOW: ["2 packets", "4 packets"]}, output=tmp_path / "out")
+    (tmp_path / "out" / "runs.parquet").unlink()
+    assert cli.main(["analyze", "effects", str(tmp_path / "out")]) == 2
+    assert "the sweep is not finished; 2 runs of it are kept" in capsys.readouterr().err
+
+
+def test_unknown_intervals_are_explained_where_some_are(
+    noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", str(noisy), "--replications", "2", "-o", str(tmp_path / "out")]
+    explained = "too few replications for an interval"
+    assert cli.main([*command, "--columns", "noise goodput"]) == 0
+    printed = capsys.readouterr()
+    assert "± ?" in printed.out
+    assert explained in printed.err
+    # That of a column that is not printed needs no explanation.
+    assert cli.main([*command, "--columns", "loss"]) == 0
+    printed = capsys.readouterr()
+    assert "± ?" not in printed.out
+    assert explained not in printed.err

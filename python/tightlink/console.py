@@ -88,7 +88,7 @@ def print_table(  # noqa: PLR0913
     as_is: bool = False,
     whole: bool = False,
     styles: Mapping[str, str] | None = None,
-) -> None:
+) -> Sequence[str]:
     """Print a table with its first column and those of words to the left and the others to the right.
 
     On a terminal it fits the width (`tightlink.text_table`), stops after some rows, and says what is not shown; where
@@ -104,6 +104,9 @@ def print_table(  # noqa: PLR0913
         as_is: Whether numbers stand as they are, as somebody asked for these.
         whole: Whether all rows are printed, as they were chosen already.
         styles: Styles of Rich for cells of the last column, by their text.
+
+    Returns:
+        The lines below the header, as they are printed.
     """
     out = out or sys.stdout
     header, *rows = [[visible(cell, keep="") for cell in line] for line in (header, *rows)]
@@ -118,7 +121,7 @@ def print_table(  # noqa: PLR0913
     shown = layout(TextTable(header, rows[:most], words, drop, more), width, asked.choice)
     if width is None:
         print(*shown.head, *shown.lines, sep="\n", file=out)
-        return
+        return shown.lines
     from rich.console import Console
     from rich.text import Text
 
@@ -133,6 +136,7 @@ def print_table(  # noqa: PLR0913
     console.print(lines, soft_wrap=True)
     for note in notes:
         console.print(Text("\n".join(fold(note, width))), style="dim", soft_wrap=True)
+    return shown.lines
 
 
 def _cell(text: str, *, number: bool) -> str:

@@ -68,6 +68,15 @@ def leaves(value: float, half_width: float, most: float = math.inf) -> bool:
     return value >= 0 and (value - half_width < 0 or value + half_width > most)
 
 
+def too_few(value: float | None, half_width: float | None) -> bool:
+    """Whether half a confidence interval is told as unknown: one that would go below zero (`TOO_FEW`).
+
+    >>> too_few(46.1, 62.3), too_few(0.98, 0.1), too_few(0.98, None)
+    (True, False, False)
+    """
+    return value is not None and half_width is not None and 0 <= value < half_width
+
+
 def interval(value: float, half_width: float, write: Callable[[float], str] = str, most: float = math.inf) -> str:
     """A mean and half its confidence interval in one unit, the latter with two digits: "8.46 ± 0.10 Mbit/s".
 
@@ -87,7 +96,7 @@ def interval(value: float, half_width: float, write: Callable[[float], str] = st
     """
     if half_width and leaves(value, half_width, most):
         mean, _, unit = write(value).partition(" ")
-        if value < half_width:
+        if too_few(value, half_width):
             return f"{mean} ± {UNKNOWN} {unit}".rstrip()
         low, high = (write(end).partition(" ")[0] for end in (value - half_width, most))
         return f"{mean} ({low} to {high}) {unit}".rstrip()

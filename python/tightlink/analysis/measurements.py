@@ -25,6 +25,7 @@ from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.capture import is_capture
 from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
+from tightlink.experiment.folder import MARKER, Experiment
 from tightlink.lazy import pl
 from tightlink.run import holds_run
 
@@ -112,6 +113,8 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     if file.is_dir():
         file = file / _RUNS
         if not file.exists():
+            if (Path(path) / MARKER).exists():
+                Experiment(path)  # It says that the sweep is not finished.
             one = ", and it is that of one run; tightlink sweep makes many" if holds_run(path) else ""
             raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}{one}")
     with of_file(file):

@@ -67,8 +67,9 @@ def _as_it_is(value: object) -> str:
 def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":
     """The tables of all runs. Views of those that are not asked for would take a look at every run."""
     if not holds_experiment(folder):
+        what = "" if folder.is_dir() else "it is a file; " if folder.exists() else "there is no such folder; "
         raise TightlinkError(
-            f"{folder}: expected the folder of a run (it has manifest.json), or of a finished sweep or "
+            f"{folder}: {what}expected the folder of a run (it has manifest.json), or of a finished sweep or "
             f"study (it has {RUNS})"
         )
     opened = open_folder(folder)

@@ -29,7 +29,7 @@ from tightlink.console import (
 from tightlink.errors import TightlinkError
 from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
-from tightlink.experiment.factors import Factor, value_at
+from tightlink.experiment.factors import Factor, as_text, value_at
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
@@ -37,7 +37,7 @@ from tightlink.experiment.running import run
 from tightlink.experiment.summary import copied, width_of
 from tightlink.laboratory.engine import check_engine
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, TOO_FEW, UNKNOWN, interval
+from tightlink.numbers import NONE, TOO_FEW, UNKNOWN, interval, several
 from tightlink.plots import labels
 from tightlink.progress import duration
 from tightlink.report.changes import response_name
@@ -163,31 +163,31 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     seconds = of_runs([cell.scenario for cell in plan.cells], on.places)
     about = "" if seconds is None else f", about {duration(seconds * plan.replications)}"
     more = "" if plan.precision is None else f", and more until {plan.precision} is met"
-    times = "" if plan.replications == 1 else f" of {len(plan.cells)} combinations"
-    say(f"{count} runs{times}{about}{more}")
+    times = "" if plan.replications == 1 else f" of {several(len(plan.cells), 'combination')}"
+    say(f"{several(count, 'run')}{times}{about}{more}")
 
 
 def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
     printed, more = _columns(frame, keys)
     columns = printed | more
-    several = frame["runs"].max() != 1
+    replicated = frame["runs"].max() != 1
     # A key may be called like a metric: link.wire.loss.
     short = labels.shortest([*keys, *columns])
     named = [short[key] for key in keys]
-    header = ["cell" if several else "run", *named, *(["runs"] if several else []), *columns.values()]
+    header = ["cell" if replicated else "run", *named, *(["runs"] if replicated else []), *columns.values()]
     rows = [
         [
-            row["cell"] if several else f"{row['cell']}/0",
+            row["cell"] if replicated else f"{row['cell']}/0",
             *(shown(row[key]) for key in keys),
-            *([str(row["runs"])] if several else []),
+            *([str(row["runs"])] if replicated else []),
             *(_cell(metric, row[metric], row[width_of(metric)]) for metric in columns),
         ]
         for row in frame.iter_rows(named=True)
     ]
     # The metrics stand in the order of what they matter.
-    print_table(header, rows, drop=list(printed.values())[:0:-1], more=list(more.values()))
-    if any(f"± {UNKNOWN}" in cell for row in rows for cell in row):
+    lines = print_table(header, rows, drop=list(printed.values())[:0:-1], more=list(more.values()))
+    if any(f"± {UNKNOWN}" in line for line in lines):
         say(TOO_FEW)
 
 
@@ -236,4 +236,6 @@ def shown(value: object) -> str:
     """A value of a table for people."""
     if value is None:
         return NONE
+    if isinstance(value, bool):
+        return as_text(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

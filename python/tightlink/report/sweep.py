@@ -18,7 +18,7 @@ from tightlink.experiment.summary import copied, width_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
-from tightlink.numbers import TOO_FEW, several
+from tightlink.numbers import several
 from tightlink.plots import labels
 from tightlink.report import ranks, sweep_factors
 from tightlink.report.blocks import Block, Details, Section, Table, Text
@@ -210,7 +210,8 @@ def _cells(found: Found) -> Section:
         copied = pl.when(pl.col("cell").is_in(found.copies)).then(pl.lit(" copies")).otherwise(pl.lit(""))
         shown = shown.with_columns(runs=pl.col("runs").cast(pl.String) + copied)
     known = any(shown[name].is_not_null().any() for name in widths.values())
-    finding = f"Means over replications ± half their 95 % confidence intervals ({TOO_FEW})." if known else ""
+    few = sweep_factors.with_unknown(found.cells, [*widths])
+    finding = f"Means over replications ± half their 95 % confidence intervals{few}." if known else ""
     if any(map(is_mean_of_flows, metrics)):
         finding = f"{finding} Percentiles of one-way delays and round trips are means of those that flows have.".strip()
     blocks: list[Block] = [Table.first(shown, _MOST_ROWS, widths=widths)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects.factors import in_si, in_words
@@ -13,7 +13,7 @@ from tightlink.analysis.effects.two_level import gaps, two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of, without_copies
 from tightlink.lazy import alt, pl
-from tightlink.numbers import TOO_FEW
+from tightlink.numbers import TOO_FEW, too_few
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
@@ -61,8 +61,8 @@ def _effect(found: Found, factor: str) -> Section:
         blocks.append(Text(f"Hardly changed: {', '.join(told)}."))
     replicated = any(levels[width_of(name)].is_not_null().any() for name in found.metrics)
     if replicated:
-        said = f"Bars, and what stands behind ±, are 95 % confidence intervals over replications ({TOO_FEW})."
-        blocks.append(Text(said))
+        few = with_unknown(levels, found.metrics)
+        blocks.append(Text(f"Bars, and what stands behind ±, are 95 % confidence intervals over replications{few}."))
     if len(found.varied) == 1:
         # Its levels are the combinations, which have a table of their own.
         return Section(f"Effect of {' & '.join(together)}", "", blocks)
@@ -81,6 +81,12 @@ def _effect(found: Found, factor: str) -> Section:
     blocks.append(Table(shown.select(*named, "runs", *columns, *widths.values()), widths=widths))
     finding = f"{over[0].upper()}{over[1:]}." if over else ""
     return Section(f"Effect of {' & '.join(together)}", finding, blocks)
+
+
+def with_unknown(means: pl.DataFrame, metrics: Sequence[str]) -> str:
+    """What "± ?" is, in brackets, where some interval of a table is one."""
+    unknown = any(too_few(*pair) for name in metrics for pair in zip(means[name], means[width_of(name)], strict=True))
+    return f" ({TOO_FEW})" if unknown else ""
 
 
 def _main(found: Found, factor: str) -> str:
