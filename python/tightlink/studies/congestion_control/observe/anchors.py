@@ -119,11 +119,10 @@ def unlike(size: Size, response: str, controls: Collection[str]) -> str:
     """
     if size.routers == 1:
         return ""
-    parts = {Fraction(str(label["routers"])) for label, _ in _known()}
-    part = str(max((each for each in parts if each <= size.routers), default=min(parts, default=Fraction(1))))
-    for label, found in _known():
-        of_this = (label["response"], label["routers"]) == (response, part) and label["congestion"] in controls
-        if of_this and label["period"] == CONGESTION and found.verdict == DIFFERS:
+    known = _known()
+    part = max((each for each in known if each <= size.routers), default=min(known, default=Fraction(1)))
+    for label, found in known.get(part, ()):
+        if label["response"] == response and label["congestion"] in controls:
             return (
                 f"At {part} of the access routers {response} is not that of the whole network:"
                 f" {found} times it in condition {label['condition']} of experiment 1b with {label['congestion']}."
@@ -132,5 +131,11 @@ def unlike(size: Size, response: str, controls: Collection[str]) -> str:
 
 
 @cache
-def _known() -> list[tuple[dict[str, str | int], Ratio]]:
-    return compared(read())
+def _known() -> dict[Fraction, list[tuple[dict[str, str | int], Ratio]]]:
+    """By part of the routers, what differs in the second period."""
+    known: dict[Fraction, list[tuple[dict[str, str | int], Ratio]]] = {}
+    for label, found in compared(read().filter(pl.col("period").str.starts_with(f"{CONGESTION}."))):
+        of_part = known.setdefault(Fraction(str(label["routers"])), [])
+        if found.verdict == DIFFERS:
+            of_part.append((label, found))
+    return known
