@@ -58,9 +58,19 @@ def kept_awake() -> Iterator[list[int]]:
         yield processors
     finally:
         for process in running:
+            _give_way_no_more(process.pid)
             process.kill()
         for process in running:
             process.wait()
+
+
+def _give_way_no_more(process: int) -> None:
+    """As far as it is allowed: to end takes a processor, too, and on a busy machine its turn is seconds away."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{process}/autogroup").write_text("0", encoding="ascii")
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(process, os.SCHED_OTHER, os.sched_param(0))
+        os.setpriority(os.PRIO_PROCESS, process, 0)
 
 
 @functools.cache
