@@ -107,7 +107,7 @@ def predict(  # noqa: PLR0913
         cells,
         Choice(loaded[0], loaded[1], choice.clean),
         loaded[2],
-        tuple(_upgrades(path, usual, choice.cheapest["flows"], max_window, little, jobs)),
+        tuple(_upgrades(path, cells, usual, choice.cheapest["flows"], max_window, little, jobs)),
         {name: why for name in _controls() if (why := _unsuitable(path, name))},
         max_window,
         headroom,
@@ -153,9 +153,10 @@ def _carried(path: BulkPath, row: dict[str, Any]) -> float:
     return float(cells["goodput_bps"][0]) * path.duration_s / 8
 
 
-def _upgrades(  # noqa: PLR0917
-    path: BulkPath, usual: int, flows: int, most: int | None, little: float, jobs: int
+def _upgrades(  # noqa: PLR0913, PLR0917
+    path: BulkPath, known: pl.DataFrame, usual: int, flows: int, most: int | None, little: float, jobs: int
 ) -> list[Upgrade]:
+    """What each change brings; of the path as it is, the cells are ``known``, that of the usual window first."""
     changes: list[tuple[str, BulkPath, int | None, int]] = [
         ("as it is", path, most, usual),
         ("twice the bandwidth", path.changed(bandwidth_bps=2 * path.bandwidth_bps), most, usual),
@@ -169,7 +170,8 @@ def _upgrades(  # noqa: PLR0917
     found = []
     for name, changed, limit, default in changes:
         places = dict.fromkeys([(default, 1), *((window, flows) for window in windows(changed, flows, limit))])
-        cells = searched(changed, places, little=little, jobs=jobs)
+        same = (changed, limit, default) == (path, most, usual)
+        cells = known if same else searched(changed, places, little=little, jobs=jobs)
         choice = choose(cells.filter(cells["flows"] == flows), little=little)
         found.append(Upgrade(name, float(cells["goodput_bps"][0]), choice.best["window_packets"],
                              choice.best["goodput_bps"], choice.best["loss"]))  # fmt: skip
