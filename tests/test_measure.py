@@ -234,7 +234,11 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         try:
             assert running.stderr is not None
             assert running.stderr.readline() == "tightlink: measuring in real time: 60 s\n"
-            time.sleep(3)
+            until = time.monotonic() + 3
+            # The supervisor and its namespace's first process, the relay; then, the scenario begins.
+            while len(_descendants(running.pid)) < 3 and time.monotonic() < until:
+                time.sleep(0.05)
+            time.sleep(0.5)
             running.send_signal(signal.SIGINT)
             assert running.wait(20) == 130
             assert running.stderr.read() == "tightlink: interrupted; nothing was written\n"
