@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from statistics import fmean, geometric_mean
 from typing import Any, Final
 
@@ -13,19 +13,17 @@ from tightlink.lazy import np, stats
 from tightlink.reduce import largest, mean_of, samples, smallest
 from tightlink.run import Run
 from tightlink.studies.l4s import setup
-from tightlink.studies.l4s.setup import LINK, PACKET_BYTES, SETTLED_S
+from tightlink.studies.l4s.setup import BATCH_S, LINK, PACKET_BYTES, SETTLED_S, settled_s
 from tightlink.studies.words import ms
 
 _EQUATION_10: Final = setup.PRAGUE / (setup.COUPLING * setup.RENO)
 #: A quantile is off by this share of itself and of a sixteenth of the delay of the empty path (docs/limitations.md).
 _QUANTILE: Final = 0.008
-#: Means of so long tell how far the ratio of rates may be off.
-_BATCH_S: Final = 10.0
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name."""
-    pairs = setup.PAIRS.table(runs, _pair)
+    pairs = setup.PAIRS.table(runs, _coupled_pair)
     cubic = pairs.filter(pl.col("classic") == "cubic")
     marking = setup.SINGLE.table(runs, _pair)
     single, pie = (marking.filter(pl.col("queue") == queue).drop("queue") for queue in ("codel", "pie"))
@@ -45,6 +43,10 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
             "prague_dropped": cubic["prague_dropped"].sum(),
             "utilization": cubic["utilization"].min(),
         },
+        "coupled_by_rate": ", ".join(
+            f"{smallest(part['coupled']):.2f} to {largest(part['coupled']):.2f} at {rate} Mbit/s"
+            for (rate,), part in cubic.group_by("rate_mbit", maintain_order=True)
+        ),
         "several": several,
         "many": {
             classic: {row["rtt_ms"]: row for row in of.iter_rows(named=True)}
@@ -65,6 +67,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         "steps": _delays(runs["step/both"]),
         "overload": overload.select(pl.format("{}-{}", "side", pl.col("load").cast(pl.String)).alias("case"),
                                     pl.all()),
+        "capable": setup.CAPABLE.table(runs, _overload),
         "apart": {"ratio": _ratio(runs[setup.APART], "near", "far")},
         "small": setup.SMALL.table(runs, _small),
     }  # fmt: skip
@@ -80,15 +83,19 @@ def _flow(run: Run, label: str) -> dict[str, Any]:
     return run.flows.row(by_predicate=pl.col("label") == label, named=True)
 
 
-def _mean(run: Run, group: str, metric: str, begin_s: float = SETTLED_S, end_s: float = setup.DURATION_S) -> float:
-    """Of the samples of a group's flows, or of a link, within an interval."""
+def _samples(run: Run, group: str, metric: str, begin_s: float = SETTLED_S, end_s: float = inf) -> pl.Series:
+    """The samples of a group's flows, or of a link, within an interval."""
     named = (pl.col("entity") == group) | pl.col("entity").str.starts_with(f"{group}[")
     within = (pl.col("time_s") > begin_s) & (pl.col("time_s") <= end_s)
-    return mean_of(run.series.filter(named & within & (pl.col("metric") == metric))["value"].drop_nulls())
+    return run.series.filter(named & within & (pl.col("metric") == metric))["value"].drop_nulls()
+
+
+def _mean(run: Run, group: str, metric: str, *interval: float) -> float:
+    return mean_of(_samples(run, group, metric, *interval))
 
 
 def _queueing_s(
-    run: Run, group: str, begin_s: float = SETTLED_S, end_s: float = setup.DURATION_S, rtt_ms: float = setup.RTT_MS
+    run: Run, group: str, begin_s: float = SETTLED_S, end_s: float = inf, rtt_ms: float = setup.RTT_MS
 ) -> float:
     """Mean delay of a group's packets in queues, where the rate is not varied."""
     empty_s = rtt_ms / 2e3 + 8 * PACKET_BYTES / (setup.RATE_MBIT * 1e6)
@@ -107,30 +114,35 @@ def expected_ratio(classic: str, rtt_ms: float) -> float:
 
 
 def _pair(run: Run, rate_mbit: float, rtt_ms: float) -> dict[str, Any]:
-    """One flow of each kind: rates and windows after the beginning, delays, drops and marks of the whole run."""
+    """One flow of each kind: rates and windows after the beginning, delays and drops of the whole run."""
     prague, other = _flow(run, "prague"), _flow(run, "classic")
-    low, high = _ratio_interval(run)
+    begin_s = settled_s(rate_mbit, rtt_ms)
+    low, high = _ratio_interval(run, begin_s)
     return {
-        "ratio": _ratio(run, "prague", "classic"),
+        "settled_s": begin_s,
+        "ratio": _ratio(run, "prague", "classic", "goodput_bps", begin_s),
         "ratio_low": low,
         "ratio_high": high,
-        "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
-        "utilization": _mean(run, LINK, "utilization"),
+        "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets", begin_s),
+        "utilization": _mean(run, LINK, "utilization", begin_s),
         # Above 1 ms on slow links the RFC allows two packets (§1.4).
         "two_packets_s": 2 * 8 * PACKET_BYTES / (rate_mbit * 1e6),
         **{f"{name}_{what}_s": flow[f"queueing_delay_{what}_s"] for name, flow in
            (("prague", prague), ("classic", other)) for what in ("mean", "p99")},
         "prague_p99_error_s": _quantile_error_s(prague["queueing_delay_p99_s"], rtt_ms),
-        "coupled": _coupled(run),
         "prague_dropped": prague["packets_dropped"],
-        "marks_per_rtt": prague["packets_marked"] / setup.DURATION_S * prague["rtt_mean_s"],
     }  # fmt: skip
 
 
-def _ratio_interval(run: Run) -> tuple[float, float]:
+def _coupled_pair(run: Run, rate_mbit: float, rtt_ms: float) -> dict[str, Any]:
+    """One flow of each kind in two queues."""
+    return _pair(run, rate_mbit, rtt_ms) | _marks(run, settled_s(rate_mbit, rtt_ms))
+
+
+def _ratio_interval(run: Run, begin_s: float) -> tuple[float, float]:
     """The interval of 95 % of the ratio of rates, from the ratios of batches after the beginning."""
-    rates = run.series.filter((pl.col("metric") == "goodput_bps") & (pl.col("time_s") > SETTLED_S))
-    batch = ((pl.col("time_s") - SETTLED_S) / _BATCH_S).ceil()
+    rates = run.series.filter((pl.col("metric") == "goodput_bps") & (pl.col("time_s") > begin_s))
+    batch = ((pl.col("time_s") - begin_s) / BATCH_S).ceil()
     wide = rates.group_by(batch, "entity", maintain_order=True).agg(pl.col("value").mean())
     both = wide.pivot("entity", index="time_s", values="value").drop_nulls()
     logs = np.log((both["prague"] / both["classic"]).to_numpy())
@@ -153,11 +165,21 @@ def _undecided(delay_s: float, error_s: float) -> str:
     return f"{ms(delay_s, 3)} at the 99th percentile, which is good to {ms(error_s, 3)}: that leaves both possible."
 
 
-def _coupled(run: Run) -> float:
-    """Share of marks over what the Classic share of drops asks for, k √p_C: 1 if the probability did not vary."""
-    prague, other = _flow(run, "prague"), _flow(run, "classic")
-    signalled = (other["packets_marked"] + other["packets_dropped"]) / other["packets_sent"]
-    return float(prague["packets_marked"] / prague["packets_delivered"] / (setup.COUPLING * sqrt(signalled)))
+def _marks(run: Run, begin_s: float = SETTLED_S) -> dict[str, float]:
+    """Marks that a flow of Prague gets in a round trip, and over what the share of drops asks for, k √p.
+
+    After the beginning, as rates are: slow start loses much and is marked little, by no probability of the controller.
+    """
+    dropped = float(_samples(run, LINK, "packets_dropped", begin_s).sum())
+    sent_bps = float(_samples(run, "classic", "throughput_bps", begin_s).sum())
+    sent = sent_bps * setup.INTERVAL_S / (8 * PACKET_BYTES)
+    marked, rate_bps, rtt_s = (
+        _mean(run, "prague", metric, begin_s) for metric in ("marked_share", "throughput_bps", "rtt_s")
+    )
+    return {
+        "marks_per_rtt": marked * rate_bps / (8 * PACKET_BYTES) * rtt_s,
+        "coupled": marked / (setup.COUPLING * sqrt(dropped / sent)) if dropped else nan,
+    }
 
 
 def _off(ratio: float) -> float:
@@ -176,7 +198,7 @@ def _over_rates(part: pl.DataFrame) -> dict[str, Any]:
         "off_surely": max(max(low, 1 / high) for low, high in ends),
         "undecided": (
             f"The rate of Prague over that of CUBIC is {worst['ratio']:.3f} at {worst['rate_mbit']} Mbit/s, "
-            f"{worst['ratio_low']:.3f} to {worst['ratio_high']:.3f} by the means of {_BATCH_S:.0f} s: that leaves both "
+            f"{worst['ratio_low']:.3f} to {worst['ratio_high']:.3f} by the means of {BATCH_S} s: that leaves both "
             "possible. At the other rates it is within the factor."
         ),
         "window_ratio": geometric_mean(part["window_ratio"].to_list()),
@@ -232,6 +254,7 @@ def _overload(run: Run) -> dict[str, float]:
         "prague_s": _queueing_s(run, "prague"),
         "classic_s": _queueing_s(run, "classic"),
         "unresponsive_s": _queueing_s(run, "unresponsive"),
+        "unresponsive": _mean(run, "unresponsive", "throughput_bps") / (setup.RATE_MBIT * 1e6),
         **{f"{name}_lost": share for name, share in lost.items()},
     }
 
@@ -245,7 +268,7 @@ def _many(run: Run, classic: str, rtt_ms: float) -> dict[str, float]:
         "measured": measured,
         "ratio": _ratio(run, "prague", "classic"),
         "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
-        "coupled": _coupled(run),
+        **_marks(run),
     }
 
 

@@ -9,7 +9,8 @@ Rates and round trips are the ends that RFC 9332 gives for its experiments (Appe
 
 from __future__ import annotations
 
-from typing import Any, Final
+from math import ceil
+from typing import Any, Final, Literal
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Codel, DualPi2, Link, Observe, Pie, Reverse, Scenario, Tcp, Udp
@@ -29,9 +30,14 @@ RENO: Final = 1.22
 PRAGUE: Final = 2.0
 SAWTOOTH: Final = {"reno": 0.75, "cubic": 0.85}
 
-#: Simulated time of a run, and when what is no longer its beginning begins: 500 round trips of 20 ms are 10 s.
-DURATION_S: Final = 120
+#: When a run's beginning is over, and how long it is observed then: 500 round trips of 20 ms are 10 s.
 SETTLED_S: Final = 40
+OBSERVED_S: Final = 80
+DURATION_S: Final = SETTLED_S + OBSERVED_S
+#: Between samples.
+INTERVAL_S: Final = 0.2
+#: Means of so long tell how far the ratio of rates may be off.
+BATCH_S: Final = 10
 #: The link where rate and round trip are not varied.
 RATE_MBIT: Final = 40
 RTT_MS: Final = 20
@@ -51,24 +57,42 @@ def link(rate_mbit: float, rtt_ms: float, queue: Any = None, ends: tuple[str, st
     )  # fmt: skip
 
 
-def scenario(links: dict[str, Link], traffic: dict[str, Any]) -> Scenario:
-    """Traffic over links, sampled five times a second; groups of flows have a row each."""
-    observed = Observe(interval="200 ms", flows="group")
-    return Scenario(profile="linux", duration=f"{DURATION_S} s", link=links, traffic=traffic, observe=observed)
+def scenario(
+    links: dict[str, Link], traffic: dict[str, Any], settled_s: float = SETTLED_S, *, marks: bool = False
+) -> Scenario:
+    """Traffic over links, sampled five times a second, the share of marks, too; groups of flows have a row each."""
+    observed = Observe(interval=f"{INTERVAL_S} s", flows="group", transport=marks)
+    return Scenario(
+        profile="linux", duration=f"{settled_s + OBSERVED_S} s", link=links, traffic=traffic, observe=observed
+    )
 
 
 # One Prague and one Classic flow, over rates and round trips.
 
 
+def settled_s(rate_mbit: float, rtt_ms: float) -> int:
+    """When the beginning of a pair is over: no earlier than one window can have grown to all that the path holds.
+
+    Prague and Reno add a packet in a round trip, Prague on short paths in one of its reference.
+
+    >>> settled_s(40, 20), settled_s(200, 100)
+    (40, 170)
+    """
+    packets = rate_mbit * 1e6 * rtt_ms / 1e3 / (8 * PACKET_BYTES)
+    grown_s = packets * max(rtt_ms / 1e3, REFERENCE_RTT_S)
+    return max(SETTLED_S, BATCH_S * ceil(grown_s / BATCH_S))
+
+
 def _pair(classic: str, rate_mbit: float, rtt_ms: float) -> Scenario:
     flows = {"prague": bulk("prague"), "classic": bulk(classic)}
-    return scenario({LINK: link(rate_mbit, rtt_ms)}, flows)
+    return scenario({LINK: link(rate_mbit, rtt_ms)}, flows, settled_s(rate_mbit, rtt_ms), marks=True)
 
 
 def _single(queue: str, rate_mbit: float, rtt_ms: float) -> Scenario:
     """Both in one queue, which marks them alike."""
     flows = {"prague": bulk("prague"), "classic": bulk("cubic", ecn=True)}
-    return scenario({LINK: link(rate_mbit, rtt_ms, _MARKING[queue](limit="10000 packets", ecn=True))}, flows)
+    marking = _MARKING[queue](limit="10000 packets", ecn=True)
+    return scenario({LINK: link(rate_mbit, rtt_ms, marking)}, flows, settled_s(rate_mbit, rtt_ms))
 
 
 _MARKING: Final = {"codel": Codel, "pie": Pie}
@@ -85,7 +109,7 @@ MANY_RATE_MBIT: Final = 120
 def _many(classic: str, rtt_ms: float) -> Scenario:
     kinds = {"prague": "prague", "classic": classic}
     flows = {name: bulk(control, flows=MANY_FLOWS, start={"every": "100 ms"}) for name, control in kinds.items()}
-    return scenario({LINK: link(MANY_RATE_MBIT, rtt_ms)}, flows)
+    return scenario({LINK: link(MANY_RATE_MBIT, rtt_ms)}, flows, marks=True)
 
 
 MANY: Final = Cases("many/{classic}/{rtt_ms}-ms", _many, {"classic": tuple(SAWTOOTH)[::-1], "rtt_ms": _GRID["rtt_ms"]})
@@ -120,17 +144,28 @@ STEP: Final = Cases("step/{mix}", _step, {"mix": ("l4s", "both")})
 # Traffic that does not respond, in either queue, as a share of the link: beside one flow of Prague and one of CUBIC.
 
 
-def _overload(load: float, side: str) -> Scenario:
-    l4s = side == "l4s"
-    source = Cbr(
-        from_="sender", to=RECEIVER, rate=f"{load * RATE_MBIT:g} Mbit/s", udp=Udp(datagram=f"{PACKET_BYTES} B"),
-        dscp="EF" if l4s else None,
-    )  # fmt: skip
+def _beside_datagrams(load: float, queue: DualPi2, udp: Udp, dscp: str | None = None) -> Scenario:
+    source = Cbr(from_="sender", to=RECEIVER, rate=f"{load * RATE_MBIT:g} Mbit/s", udp=udp, dscp=dscp)
     flows = {"prague": bulk("prague"), "classic": bulk("cubic"), "unresponsive": source}
-    return scenario({LINK: link(RATE_MBIT, RTT_MS, DualPi2(l4s=["EF"] if l4s else []))}, flows)
+    return scenario({LINK: link(RATE_MBIT, RTT_MS, queue)}, flows)
 
 
-OVERLOAD: Final = Cases("unresponsive/{load:g}/{side}", _overload, {"load": (0.5, 1.5), "side": ("classic", "l4s")})
+def _overload(load: float, side: str) -> Scenario:
+    classes = {"classic": [], "l4s": ["EF"]}[side]
+    return _beside_datagrams(load, DualPi2(l4s=classes), Udp(datagram=_DATAGRAM), *classes)
+
+
+def _capable(ecn: Literal["ect0", "ect1"]) -> Scenario:
+    """More than the link carries of datagrams that say they respond to marks."""
+    return _beside_datagrams(_TOO_MUCH, DualPi2(), Udp(datagram=_DATAGRAM, ecn=ecn))
+
+
+_DATAGRAM: Final = f"{PACKET_BYTES} B"
+_TOO_MUCH: Final = 1.5
+OVERLOAD: Final = Cases(
+    "unresponsive/{load:g}/{side}", _overload, {"load": (0.5, _TOO_MUCH), "side": ("classic", "l4s")}
+)
+CAPABLE: Final = Cases("unresponsive/{ecn}", _capable, {"ecn": ("ect0", "ect1")})
 
 # Two round trips of Prague beside CUBIC; and more flows than windows of two packets fit into the path.
 
@@ -164,5 +199,5 @@ SMALL: Final = Cases("small-windows/{flows}", _small, {"flows": (4, 8, 16)})
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    groups = (PAIRS, SINGLE, MANY, PI2, STEP, OVERLOAD, SMALL)
+    groups = (PAIRS, SINGLE, MANY, PI2, STEP, OVERLOAD, CAPABLE, SMALL)
     return [task for cases in groups for task in cases.tasks()] + [Task(APART, _apart())]
