@@ -163,7 +163,8 @@ def test_sizes_sharpen_where_intervals_say_so_and_nowhere_else() -> None:
 
     def opened(**powers: tuple[float, float]) -> str:
         rows = [
-            {"family": family, "nodes": nodes, "width": nodes**power * (1 + spread * (-1) ** place), "critical": 1 / (nodes + 1)}
+            {"family": family, "nodes": nodes, "width": nodes**power * (1 + spread * (-1) ** place),
+             "error": nodes**power * max(spread, 0.01), "critical": 1 / (nodes + 1)}
             for family, (power, spread) in powers.items()
             for place, nodes in enumerate((16, 32, 64, 128))
         ]  # fmt: skip
@@ -172,6 +173,23 @@ def test_sizes_sharpen_where_intervals_say_so_and_nowhere_else() -> None:
     assert not opened(ring=(0.3, 0.0), lattice=(0.2, 0.0))
     assert not opened(ring=(-0.5, 0.0), lattice=(-0.4, 0.01))
     assert "exclude that on: ring; on the others" in opened(ring=(0.3, 0.0), lattice=(0.1, 0.8))
+
+
+def test_widths_that_lie_well_by_chance_tell_no_more_than_their_errors() -> None:
+    """On a smooth line, or below zero: the exponent's interval is that of what each width is known to."""
+    wide = [0.36, 0.30, 0.25, 0.18]
+    ring = pl.DataFrame({"nodes": [17, 33, 65, 129], "width": [0.52, 0.65, 0.84, 1.04], "error": wide})
+    assert rounding.width_exponent(ring).low < 0 < rounding.width_exponent(ring).high
+    sure = rounding.width_exponent(ring.with_columns(pl.col("error") / 100))
+    assert sure.value == pytest.approx(0.345, abs=0.01)
+    assert 0.3 < sure.low < sure.high < 0.4
+    below = pl.DataFrame(
+        {"nodes": [16, 32, 64, 128], "width": [0.65, -0.17, 0.44, 0.32], "error": [0.3, 0.8, 0.9, 0.5]}
+    )
+    left_out = rounding.width_exponent(below.filter(pl.col("width") > 0))
+    assert rounding.width_exponent(below) != left_out
+    table = ring.with_columns(family=pl.lit("ring"), critical=1 / (pl.col("nodes") + 1.0))
+    assert "exclude that on: none" in str(rounding._sizes(table)["size.open"])
 
 
 def test_a_family_is_more_tolerant_where_errors_tell() -> None:

@@ -118,7 +118,7 @@ def _of_rounding(found: Rounding) -> dict[str, Any]:
     theory = table.select("nodes", "family", critical=pl.col("theory"))
     heads = {
         "family": "family", "nodes": "nodes", "λc theory": ("theory", ".1f"), "λc found": ("critical", ".1f"),
-        "width %": (100 * pl.col("width"), ".2f"), "slope of η": ("slope", ".3f"),
+        "width %": (100 * pl.col("width"), ".2f"), "±": (100 * pl.col("error"), ".2f"), "slope of η": ("slope", ".3f"),
     }  # fmt: skip
     return {
         "scaled": [_scaled(case, found) for case in found.in_time],

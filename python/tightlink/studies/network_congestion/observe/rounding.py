@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.networks import scaling
 from tightlink.analysis.networks.backlog import stationary_queue
 from tightlink.analysis.networks.scaling import Collapse
@@ -28,8 +29,9 @@ _TIMES: Final = (1 / 16, 1 / 4, 1.0)
 _HALF: Final = 0.5
 #: Ends of the scaled axis.
 SHOWN: Final = (-6.0, 10.0)
-#: Of a family, for an exponent.
+#: Of a family, for an exponent; and the exponents that are tried.
 _FEWEST_SIZES: Final = 3
+_EXPONENTS: Final = np.linspace(-5, 5, 2001)
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,18 @@ class Rounding:
         """A row for each family and size: critical load, by theory and found, and how wide the onset is.
 
         ``width`` is η at λc over the slope with which it leaves zero: the relative load by which the onset is rounded.
+        Its ``error`` is that within runs or, where it is larger, that between them, as queues at λc remember for long.
         """
         rows = []
         for case in cases.in_size():
             one = Measured(case, self.runs)
-            at = float(one.mean.filter(pl.col("load") == 1.0)["order"].to_list()[0])
-            width = at / case.onset_slope
+            at, within = one.mean.filter(pl.col("load") == 1.0).select("order", "error").row(0)
+            each = one.each.filter(pl.col("load") == 1.0)["order"].to_numpy()
+            between = float(np.std(each, ddof=1)) / np.sqrt(len(each)) if len(each) > 1 else 0.0
+            found = (at / case.onset_slope, max(within, between) / case.onset_slope)
             critical = (case.critical.load, *astuple(one.critical))
-            rows.append((case.graph.family, case.graph.nodes, *critical, width, case.onset_slope))
-        names = ["family", "nodes", "theory", "critical", "low", "high", "width", "slope"]
+            rows.append((case.graph.family, case.graph.nodes, *critical, *found, case.onset_slope))
+        names = ["family", "nodes", "theory", "critical", "low", "high", "width", "error", "slope"]
         return pl.DataFrame(rows, schema=names, orient="row")
 
 
@@ -92,6 +97,24 @@ def exponent(table: pl.DataFrame, column: str) -> tuple[float, float]:
     """The exponent of a power law of the number of nodes, with half of its 95 % interval."""
     found = stats.linregress(np.log(table["nodes"].to_numpy()), np.log(table[column].to_numpy()))
     return float(found.slope), float(found.stderr * stats.t.ppf(0.975, table.height - 2))
+
+
+def width_exponent(table: pl.DataFrame) -> Estimate:
+    """The exponent of a power law of widths, by their errors: what chance makes of them may also be below zero.
+
+    Its 95 % interval is that of the likelihood, within the exponents that are tried.
+
+    >>> rings = pl.DataFrame({"nodes": [16, 32, 64], "width": [0.4, 0.5, -0.1], "error": [0.1, 0.3, 0.5]})
+    >>> found = width_exponent(rings)
+    >>> found.low < 0 < found.high
+    True
+    """
+    nodes, width, error = (table[name].to_numpy() for name in ("nodes", "width", "error"))
+    powers = (nodes / stats.gmean(nodes)) ** _EXPONENTS[:, None]
+    height = (powers * width / error**2).sum(axis=1) / (powers**2 / error**2).sum(axis=1)
+    misfit = (((width - np.maximum(height, 0)[:, None] * powers) / error) ** 2).sum(axis=1)
+    within = _EXPONENTS[misfit <= misfit.min() + stats.chi2.ppf(0.95, 1)]
+    return Estimate(float(_EXPONENTS[misfit.argmin()]), float(within.min()), float(within.max()))
 
 
 def values(found: Rounding) -> dict[str, object]:
@@ -109,15 +132,15 @@ def values(found: Rounding) -> dict[str, object]:
 def _sizes(table: pl.DataFrame) -> dict[str, object]:
     ring = table.filter(pl.col("family") == "ring")
     slope, error = exponent(ring.with_columns(pl.col("nodes") + 1), "critical")
-    families = table.filter(pl.col("width") > 0).group_by("family", maintain_order=True)
-    found = {str(family): exponent(part, "width") for (family,), part in families if part.height >= _FEWEST_SIZES}
-    exponents = ", ".join(f"{family} {slope:+.2f} ± {error:.2f}" for family, (slope, error) in found.items())
-    sharpened = sum(slope + error < 0 for slope, error in found.values())
-    not_sharpened = [str(family) for family, (slope, error) in found.items() if slope - error >= 0]
+    families = table.group_by("family", maintain_order=True)
+    found = {str(family): width_exponent(part) for (family,), part in families if part.height >= _FEWEST_SIZES}
+    exponents = ", ".join(f"{family} {one:+.2f}" for family, one in found.items())
+    sharpened = sum(one.high < 0 for one in found.values())
+    not_sharpened = [family for family, one in found.items() if one.low >= 0]
     undecided = (
-        f"Exponents of n of the width of the onset, with 95 % intervals: {exponents}; a phase transition's is −1/ν, "
-        f"negative. They exclude that on: {', '.join(not_sharpened) or 'none'}; on the others sizes do not tell. The "
-        "document says that congestion can perhaps be seen so on networks."
+        "Exponents of n of the width of the onset, from −5 to 5, with 95 % intervals by the errors of the widths: "
+        f"{exponents}; a phase transition's is −1/ν, negative. They exclude that on: {', '.join(not_sharpened) or 'none'}; "
+        "on the others sizes do not tell. The document says that congestion can perhaps be seen so on networks."
     )
     return {
         "size.ring_exponent": slope,
@@ -126,6 +149,11 @@ def _sizes(table: pl.DataFrame) -> dict[str, object]:
         "size.sharpened_families": sharpened,
         "size.open": "" if len(found) in {sharpened, len(not_sharpened)} else undecided,
         "size.width_exponents": exponents,
+        "size.told": (
+            f"is excluded on {', '.join(not_sharpened)} and open on other graphs"
+            if not_sharpened
+            else "is open, as four sizes of each family do not tell"
+        ),
     }
 
 
