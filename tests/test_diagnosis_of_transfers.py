@@ -319,7 +319,11 @@ def test_how_much_comes_for_a_link_that_each_transfer_fills() -> None:
 
 
 def test_a_link_that_idles_while_a_few_wait_for_timers() -> None:
-    run = tl.simulate(tl.loads(INCAST).set_all({"traffic.q.tcp.rto.min": "100 ms", "traffic.q.size": "10 kB"}))
+    """Without probes: what was lost last waits for these instead."""
+    plain = {"congestion": "cubic", "recovery": "sack", "rto": {"min": "1 ms", "initial": "1 ms"}}
+    run = tl.simulate(
+        tl.loads(INCAST).set_all({"traffic.q.tcp": plain, "traffic.q.size": "2800 B", QUEUE: "30 packets"})
+    )
     assert run.flows["timeouts"][0] > 0
     assert "busy while there are transfers, of which some wait for timers" in _found(run, "q").answer
 
@@ -508,3 +512,37 @@ traffic.f = { kind = "bulk", from = "a", to = "b", flows = 2 }
 traffic.o = { kind = "on-off", from = "a", to = "b", rate = "4 Mbit/s", on = "300 ms", off = "700 ms" }
 """)
     assert tl.simulate(scenario).why("f").causes[0].name == "early_drops"
+
+
+FEW = """
+duration = "3 s"
+topology.n = { kind = "leaf-spine", leaves = 1, spines = 1, hosts = 48, link = { rate = "1 Gbit/s", delay = "12 us", queue = "64 packets" } }
+traffic.q = { kind = "transfers", from = "n.host[*]", to = "n.host[0]", pairs = "incast", senders = 47, times = ["10 ms"], size = "5446 B", tcp = { congestion = "reno", initial_window = "3 packets", rto = { min = "200 ms" } } }
+"""
+
+
+def test_a_transfer_that_lost_its_last_packet_waits_for_a_probe() -> None:
+    """Not for links that are hardly busy (RFC 8985 section 7; Phanishayee et al. 2008)."""
+    scenario = tl.loads(f'profile = "linux"{FEW}').set_all({"traffic.q.senders": 2, "traffic.q.size": "128 kB"})
+    run = tl.simulate(scenario)
+    assert (run.flows["timeouts"][0], run.completion_times["completion_max_s"][0] > 0.2) == (0, True)
+    found = _found(run, "q")
+    assert (found.causes[0].name, found.causes[0].share > 0.9) == ("timeouts", True)
+    assert "They wait for tail loss probes, as 9 % of the packets are lost" in found.answer
+    assert "busy at times" not in found.answer
+    assert _helps(scenario, "q", 0.1) == [{"traffic.q.tcp.rto.min": "1 ms"}]
+
+
+def test_transfers_that_were_complete_await_no_timeout_at_the_end() -> None:
+    run = tl.simulate(tl.loads(f'profile = "linux"{FEW}'))
+    assert (run.flows["timeouts"][0], run.completion_times["completion_max_s"][0] < 0.01) == (0, True)
+    found = _found(run, "q")
+    assert "tail loss probes are awaited" in found.answer
+    assert "at the end, as" not in found.answer
+
+
+def test_round_trips_that_a_receiver_delays_make_no_timeout_short() -> None:
+    """Of an odd last segment the ACK waits for 200 ms under profile rfc."""
+    scenario = tl.loads(f'profile = "rfc"{FEW}')
+    assert tl.simulate(scenario).flows["rtt_p95_s"][0] > 0.2
+    assert {"traffic.q.tcp.rto.min": "1 ms"} in _helps(scenario, "q", 0.3)

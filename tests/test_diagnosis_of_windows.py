@@ -282,3 +282,28 @@ def test_who_does_not_answer_marks_leaves_nothing_to_others(control: str, key: s
     waits_s, before_s = (max(each.flows["queueing_delay_mean_s"].to_list()) for each in (helped, run))
     assert waits_s < 0.3 * before_s
     assert "does not answer" not in helped.why().sentence
+
+
+@pytest.mark.parametrize(
+    ("profile", "lost", "said"),
+    [
+        ("linux", [91], "a tail loss probe is awaited, 203 ms, as all is sent and 1.1 % of the packets are lost at w"),
+        ("linux", [90, 91], "a tail loss probe is awaited"),
+        ("rfc", [91], "a retransmission timeout of 1 s or more is awaited, as 1.1 % of the packets are lost at w"),
+    ],
+)
+def test_a_transfer_that_loses_its_tail_waits_for_a_timer(profile: str, lost: list[int], said: str) -> None:
+    """And no other control would spare it that."""
+    scenario = tl.loads(f"""
+        profile = "{profile}"
+        duration = "3 s"
+        link.w = {{ ends = ["a", "b"], rate = "1 Gbit/s", delay = "0.5 ms", loss = {{ packets = {lost} }}, reverse = {{ loss = 0 }} }}
+        traffic.f = {{ kind = "bulk", from = "a", to = "b", bytes = "128872 B" }}
+    """)
+    run = tl.simulate(scenario)
+    (found,) = run.why().diagnoses
+    assert said in found.answer
+    (change,) = (each.changes for each in found.suggestions if each.changes)
+    assert list(change) == ["traffic.f.tcp.rto.min"]
+    shorter = tl.simulate(scenario.set_all(change))
+    assert shorter.completions["completion_s"][0] < 0.7 * run.completions["completion_s"][0]

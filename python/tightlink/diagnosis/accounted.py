@@ -24,7 +24,7 @@ from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import ALIKE, MEMBERS, WAITED_OUT, family, ms, named, percent, sentence
+from tightlink.diagnosis.words import ALIKE, COMPLETE, MEMBERS, WAITED_OUT, family, ms, named, percent, sentence
 from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Accounted:
         needless = path.needless_timeouts(row)
         # Neither losses nor queues have to do with these.
         row = {**row, "timeouts": row["timeouts"] and row["timeouts"] - needless, WAITED_OUT: needless}
+        row[COMPLETE] = self._took.get(label, (None,))[0] is not None
         found = causes(row, path, self._paths, kernel.shares(row))
         waits = delay(row, path, kernel.shortest_s(label), fill=lambda link: self._filling.others(link, row))
         fills = path.tcp is None and label in self._filling.of(waits.where, row)

@@ -14,6 +14,7 @@ from tightlink.diagnosis.path import ALIKE as ALIKE_RTT
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import (
+    COMPLETE,
     amount,
     between,
     lost_percent,
@@ -42,6 +43,8 @@ _FILLED: Final = 0.8
 _MORE: Final = 1.1
 #: A rate that is below what comes for less of the time is not worth a word.
 _SELDOM: Final = 0.05
+#: What takes so many round trips was lost and retransmitted.
+RETRANSMITTED: Final = 4
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
 
@@ -184,9 +187,14 @@ def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
     return float(of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes) / up)
 
 
-def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+def application(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """There is nothing more to send; of a transfer all is sent."""
     if path.spec["traffic"].get("bytes"):
+        if row.get(COMPLETE) and probed_s(row, path, paths.profile, share * lasted(row), path.mean_rtt_s or 0.0):
+            worst = max(path.forward, key=lambda link: link.lost_at_queue + link.lost_on_wire)
+            lost = f"{lost_percent(row)} of the packets are lost at {worst.name}{timeouts(row)}"
+            text = f"a tail loss probe is awaited, {ms(share * lasted(row))}, as all is sent and {lost}"
+            return Cause("timeouts", share, "likely", worst.name, text)
         waits, late = share * lasted(row), (path.tcp or {}).get("delayed_ack_s")
         at_once = waits - (late or 0.0)
         # Else it waits in queues, too.
@@ -197,6 +205,19 @@ def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> C
     sends = rate(of_each(row, "throughput_bps"))
     text = f"the application offers no more: {sends} where the path carries {carries}"
     return Cause("application", share, "certain", "", text)
+
+
+def probed_s(row: Mapping[str, Any], path: Path, profile: str, waits_s: float, rtt_s: float) -> float:
+    """Which part of a wait for the last ACK is one for a tail loss probe (RFC 8985 §7), as the last packets were lost.
+
+    The last ACK comes after a round trip, and after the receiver's delay, but for that of Linux, to which the last
+    segment of a transfer is pushed.
+    """
+    tcp = path.tcp or {}
+    late_s = 0.0 if profile == "linux" else tcp.get("delayed_ack_s") or 0.0
+    probed = waits_s - rtt_s - late_s
+    repaired = row["packets_dropped"] and row["packets_retransmitted"] and tcp.get("recovery") == "rack"
+    return probed if repaired and probed > (1 - 1 / RETRANSMITTED) * waits_s else 0.0
 
 
 def sender_rate(row: Mapping[str, Any], path: Path, _: Paths | None, share: float) -> Cause:

@@ -27,6 +27,7 @@ from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.response import cubics_window, renos_window
 from tightlink.diagnosis.words import (
+    COMPLETE,
     DISCIPLINES,
     amount,
     lost_percent,
@@ -68,6 +69,8 @@ def losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Ca
     # What a control of Python makes of a loss only its code says.
     known = control.is_built_in(path.congestion)
     certainty: Certainty = "certain" if known and most >= _CLEAR * total else "likely"
+    if is_random and row.get(COMPLETE) and awaits_timeouts(row, path, share):
+        return _timeouts(row, path, wire, (share, certainty))
     if is_random:
         return on_wire(row, path, wire, share, certainty)
     return _at_queue(row, path, paths, queue, (share, certainty))
@@ -131,9 +134,14 @@ def awaits_timeouts(row: Mapping[str, Any], path: Path, share: float) -> bool:
 
     Who sends has a packet in flight at least; who has hardly any waits for a timer.
     """
-    window, expired = mean_window(row, path), row["timeouts"] or 0
-    lasts_s = (expired + 1) * _least_timeout_s(path)
-    return window is not None and window < _SILENT and lasts_s > _MOST * share * (row["stop_s"] - row["start_s"])
+    window, expired, complete = mean_window(row, path), row["timeouts"] or 0, row.get(COMPLETE, False)
+    if window is None or window >= _SILENT:
+        return False
+    if complete and not expired:
+        # Its probes are sent before the timer expires (RFC 8985 §7).
+        return path.tcp is not None and bool(path.tcp["recovery"] == "rack")
+    lasts_s = (expired + (not complete)) * _least_timeout_s(path)
+    return bool(lasts_s > _MOST * share * (row["stop_s"] - row["start_s"]))
 
 
 def _timeouts(row: Mapping[str, Any], path: Path, queue: Link, sure: tuple[float, Certainty]) -> Cause:
@@ -141,6 +149,8 @@ def _timeouts(row: Mapping[str, Any], path: Path, queue: Link, sure: tuple[float
     awaited = f"{waits} retransmission timeouts of {least} or more are awaited"
     if waits < _SEVERAL:
         awaited = f"a retransmission timeout of {least} or more is awaited{'' if waits else ' at the end'}"
+    if row.get(COMPLETE) and not waits:
+        awaited = "tail loss probes are awaited"
     text = f"{awaited}, as {lost_percent(row)} of the packets are lost at {queue.name}"
     return Cause("timeouts", *sure, queue.name, text)
 

@@ -17,7 +17,18 @@ from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.under_way import Group, Used
-from tightlink.diagnosis.words import ALIKE, amount, between, by_number, ms, named, percent, rate, small_percent
+from tightlink.diagnosis.words import (
+    ALIKE,
+    COMPLETE,
+    amount,
+    between,
+    by_number,
+    ms,
+    named,
+    percent,
+    rate,
+    small_percent,
+)
 from tightlink.lazy import np
 from tightlink.numbers import grouped, several
 
@@ -29,8 +40,6 @@ FULL: Final = 0.9
 _OVERLOADED, _FEWEST = 0.95, 30
 #: Waits that are so much of their round trips are what transfers wait for.
 WAITS: Final = 0.5
-#: A handshake of so many round trips was retransmitted.
-_RETRANSMITTED: Final = 4
 #: Waits of so little of their base round trips are none.
 _LITTLE: Final = 0.1
 _WHILE: Final = " while there are transfers"
@@ -57,6 +66,9 @@ class _Account:
     retransmitted: float
     """Waiting for a handshake to be retransmitted."""
     timeouts: float
+    """Waiting for retransmission timeouts, and for probes."""
+    probes: float
+    """Of that, with all sent, for tail loss probes."""
     full: float
     """Waiting for links that are full."""
     held: float
@@ -106,14 +118,19 @@ def _account(group: Group, waits: Delay, down: float) -> _Account:
     waiting = waits.mean_s / rtt_s if rtt_s else 0.0
     connecting, last_ack = known.pop("handshake", 0.0), known.pop("application", 0.0)
     again = connecting - rtt_s / group.mean_s if group.mean_s else 0.0
-    if again < (1 - 1 / _RETRANSMITTED) * connecting:
+    if again < (1 - 1 / bounds.RETRANSMITTED) * connecting:
         again = 0.0
     connecting -= again
     held = known.pop("congestion_window", 0.0) + known.pop("pacing", 0.0)
-    timeouts = min(held, _timeouts_s(group, again) / group.total_s) if group.total_s else 0.0
+    timeouts = probes = 0.0
+    if group.total_s:
+        timeouts = min(held, _timeouts_s(group, again) / group.total_s)
+        waits_s = last_ack * group.mean_s
+        probes = bounds.probed_s(group.row, group.path(), group.paths.profile, waits_s, rtt_s) / group.mean_s
+    last_ack -= probes
     full = known.pop("network", 0.0) + waiting * (connecting + last_ack)
     soon = 1 - waiting
-    return _Account(again, timeouts, full, held - timeouts, soon * connecting, soon * last_ack, known)
+    return _Account(again, timeouts + probes, probes, full, held - timeouts, soon * connecting, soon * last_ack, known)
 
 
 def _timers(group: Group, spent: _Account) -> Iterator[Cause]:
@@ -124,9 +141,12 @@ def _timers(group: Group, spent: _Account) -> Iterator[Cause]:
         text = f"connections wait for their handshakes to be retransmitted{lost}"
         yield Cause("handshake", spent.retransmitted, "likely", where, text)
     if spent.timeouts >= _LEAST:
-        awaited = several(group.row["timeouts"], "retransmission timeout")
-        text = f"they wait for {awaited} of {ms(timeout(group)['min_s'])} or more{lost}"
-        yield Cause("timeouts", spent.timeouts, "likely", where, text)
+        awaited = []
+        if spent.timeouts - spent.probes >= _LEAST:
+            many = several(group.row["timeouts"], "retransmission timeout")
+            awaited.append(f"{many} of {ms(timeout(group)['min_s'])} or more")
+        awaited += ["tail loss probes"] if spent.probes >= _LEAST or not awaited else []
+        yield Cause("timeouts", spent.timeouts, "likely", where, f"they wait for {' and '.join(awaited)}{lost}")
 
 
 def _take(known: dict[str, float], share: float) -> None:
@@ -312,7 +332,7 @@ def mean_of(group: Group) -> dict[str, Any]:
     counts = {name: row[name] / count for name in row if name.startswith("packets_") and row[name] is not None}
     bps = _BITS * (row["bytes_delivered"] or 0) / group.total_s if group.total_s else None
     times = {"start_s": middle_s, "stop_s": middle_s + group.mean_s, "timeouts": 0, "throughput_bps": bps}
-    return {**row, **counts, **times, ALIKE: [row]}
+    return {**row, **counts, **times, ALIKE: [row], COMPLETE: group.complete}
 
 
 def lost_share(group: Group) -> str:

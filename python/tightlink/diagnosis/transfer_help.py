@@ -110,12 +110,18 @@ def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[T
     if found.retransmitted >= _WORTH and not found.overloaded:
         yield from _connect_sooner(group)
     elif share.get("timeouts", 0.0) >= _WORTH:
-        tried = shorter_timeout(group.row["label"], timeout(group)["min_s"], group.row["rtt_p95_s"] or 0.0)
+        tried = shorter_timeout(group.row["label"], timeout(group)["min_s"], _rarely_longer_s(group))
         yield from [tried] if tried else []
     # A link that idles for most of the time with transfers has room for what comes at once.
     full = share.get("saturated_link", 0.0) if group.there[0].link.utilization >= _BUSY else 0.0
     if max(full, share.get("outage", 0.0)) < WAITS:
         yield from _hold_bursts(group)
+
+
+def _rarely_longer_s(group: Group) -> float:
+    """The 95th percentile of their round trips, without the receiver's delay of ACKs where that is most of it."""
+    rtt_s, late_s = group.row["rtt_p95_s"] or 0.0, (group.path().tcp or {}).get("delayed_ack_s") or 0.0
+    return float(rtt_s - late_s if rtt_s >= late_s > (group.row["rtt_p50_s"] or 0.0) else rtt_s)
 
 
 def _relieve(run: Run, group: Group, overloaded: Sequence[Used]) -> Iterator[Tried]:

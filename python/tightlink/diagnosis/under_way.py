@@ -120,6 +120,10 @@ class UnderWay:
         """The transfers of a group by its row of the table ``flows``."""
         return Group(self, row)
 
+    def are_complete(self, group: str) -> bool:
+        """Whether all transfers of a group were complete at the end."""
+        return self._run.completions.filter(label=group)["completion_s"].null_count() == 0
+
     def at(self, group: str) -> NDArray[Any]:
         """Which of the flows are a group's."""
         found: NDArray[Any] = self.groups == group
@@ -201,6 +205,7 @@ class Group:
         self.bytes = every.bytes[self.own]
         self.total_s = float((self.stops_s - self.starts_s).sum())
         self.mean_s = self.total_s / len(self.starts_s)
+        self.complete = every.are_complete(row["label"])
         order = np.argsort(self.starts_s, kind="stable")
         begins, ends = self.starts_s[order], np.maximum.accumulate(self.stops_s[order])
         apart = np.flatnonzero(begins[1:] > ends[:-1]) + 1

@@ -17,6 +17,8 @@ ALIKE: Final = "alike"
 MEMBERS: Final = "members"
 #: In the row of a flow: timeouts that expired while a link was down that keeps what waits; ``timeouts`` lacks them.
 WAITED_OUT: Final = "waited_out"
+#: In the row of a flow: whether all its bytes have arrived, so that no timer is awaited at its end.
+COMPLETE: Final = "complete"
 #: Names of disciplines in a sentence; a drop-tail queue has none.
 DISCIPLINES: Final = {
     "cake": "CAKE",
