@@ -307,3 +307,20 @@ def test_a_transfer_that_loses_its_tail_waits_for_a_timer(profile: str, lost: li
     assert list(change) == ["traffic.f.tcp.rto.min"]
     shorter = tl.simulate(scenario.set_all(change))
     assert shorter.completions["completion_s"][0] < 0.7 * run.completions["completion_s"][0]
+
+
+@pytest.mark.parametrize(("control", "loss"), [("reno", "1 %"), ("bbr", "1 %"), ("bbr", "10 %")])
+def test_who_does_not_heed_losses_needs_rack(control: str, loss: str) -> None:
+    """BBR with SACK alone gets a fraction of what it does with RACK at random losses (Cardwell et al. 2016, figure 8)."""
+    scenario = tl.loads(f"""
+        duration = "20 s"
+        link.w = {{ ends = ["a", "b"], rate = "100 Mbit/s", delay = "50 ms", queue = "1 BDP", loss = "{loss}", reverse = {{ loss = 0 }} }}
+        traffic.f = {{ kind = "bulk", from = "a", to = "b", tcp.congestion = "{control}" }}
+    """)
+    run = tl.simulate(scenario)
+    first = run.why().suggestions[0]
+    assert first.changes["traffic.f.tcp.recovery"] == "rack"
+    wanted_bps = 0.6 * (1 - float(loss.split(maxsplit=1)[0]) / 100) * 100e6
+    assert (
+        run.flows["goodput_bps"][0] < wanted_bps < tl.simulate(scenario.set_all(first.changes)).flows["goodput_bps"][0]
+    )

@@ -18,7 +18,7 @@ from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, lower_shaper, other_queues
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many
-from tightlink.diagnosis.sweeps import SELECTIVE, swept
+from tightlink.diagnosis.sweeps import swept
 from tightlink.diagnosis.words import MEMBERS, between
 from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 
@@ -303,12 +303,18 @@ def _repair_sooner(path: Path, _: Cause, __: Others) -> Tried | None:
     return "standard slow start (overshoots less)", {_key(path, "tcp.slow_start"): "standard"}
 
 
-def _ignore_losses(path: Path, _: Cause, __: Others) -> Tried | None:
+def _send_on(path: Path, *found: Any) -> Tried | None:
+    """RACK for who sends on in recovery: without, a retransmission that is lost waits for the timer."""
+    is_rack = path.tcp is None or path.tcp["recovery"] == "rack"
+    return None if is_rack or path.congestion not in DEAF else _repair_sooner(path, *found)
+
+
+def _ignore_losses(path: Path, *found: Any) -> Tried | None:
     if path.tcp is None or path.congestion in DEAF:
-        return None
-    selective = {} if path.tcp["recovery"] in SELECTIVE else {_key(path, "tcp.recovery"): "sack"}
-    changes = selective | {_key(path, "tcp.congestion"): "bbr"}
-    return f"BBR{' with SACK' if selective else ''} (does not take each loss for congestion)", changes
+        return _send_on(path, *found)
+    rack = {} if path.tcp["recovery"] == "rack" else {_key(path, "tcp.recovery"): "rack"}
+    changes = rack | {_key(path, "tcp.congestion"): "bbr"}
+    return f"BBR{' with RACK' if rack else ''} (does not take each loss for congestion)", changes
 
 
 def _wait_for_late(path: Path, _: Cause, __: Others) -> Tried | None:
@@ -364,7 +370,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
     "ack_path": _relieve_acks,
     "small_queue": lambda path, *found: (_longer_queue if path.tcp is None else _lengthen_queue)(path, *found),
     "timeouts": lambda *found: _shorter_timeout(*found) or _longer_queue(*found) or _repair_sooner(*found),
-    "recovery": _take_bursts,
+    "recovery": lambda *found: _send_on(*found) or _take_bursts(*found),
     "early_drops": _lengthen_queue,
     "policer": _shape,
     "congestion_marks": _mark_later,
