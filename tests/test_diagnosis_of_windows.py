@@ -324,3 +324,24 @@ def test_who_does_not_heed_losses_needs_rack(control: str, loss: str) -> None:
     assert (
         run.flows["goodput_bps"][0] < wanted_bps < tl.simulate(scenario.set_all(first.changes)).flows["goodput_bps"][0]
     )
+
+
+def test_who_halves_by_each_mark_beside_dctcp() -> None:
+    """CUBIC and Reno with ECN get little beside DCTCP (Judd 2015)."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "2 s"
+        link.w = { ends = ["r", "z"], rate = "1 Gbit/s", delay = "0.5 ms", queue = { kind = "threshold", limit = "500 packets", mark = "30 packets" } }
+        link.a = { ends = ["a", "r"], rate = "10 Gbit/s", delay = "1 us" }
+        link.b = { ends = ["b", "r"], rate = "10 Gbit/s", delay = "1 us" }
+        traffic.new = { kind = "bulk", from = "a", to = "z", tcp = { congestion = "dctcp" } }
+        traffic.old = { kind = "bulk", from = "b", to = "z", flows = 2, tcp = { congestion = "cubic", ecn = true } }
+    """)
+    run = tl.simulate(scenario)
+    found = run.why()
+    assert "as dctcp reduces by the share of marks, and old by each of them" in found.sentence
+    first = found.suggestions[0]
+    assert first.changes == {"traffic.old.tcp.congestion": "dctcp"}
+    after = tl.simulate(scenario.set_all(first.changes)).flows["goodput_bps"]
+    assert after.min() > 0.8 * after.mean()
+    assert run.flows["goodput_bps"].min() < 0.2 * run.flows["goodput_bps"].mean()

@@ -165,6 +165,11 @@ class Accounted:
 
     def _marks(self, link: Link) -> Tried | None:
         """ECN for who does not answer the marks of a link; where others have a control that is made for them, that."""
+        halved, control = self._paths.halved_by_marks(link)
+        if halved:
+            return f"{control} for {named(halved)} as well", {
+                f"traffic.{each}.tcp.congestion": control for each in halved
+            }
         deaf, controls = self._paths.deaf_to_marks(link)
         if not deaf:
             return None

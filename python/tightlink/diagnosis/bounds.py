@@ -68,6 +68,9 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float, many
         text += f", and {share_marked} of its packets are marked{early}" if early else ""
     if deaf := paths.deaf_to_marks(link)[0]:
         text += f", as {deaf} does not answer the marks that others do"
+    halved, control = paths.halved_by_marks(link)
+    if halved:
+        text += f", as {control} reduces by the share of marks, and {named(halved)} by each of them"
     if window_fills(row, path) and paths.sharing(link.name, row) > 1 and gave_way(row, path, link, paths):
         text = (
             f"the receiver's window of {window(path)} holds the rate at window / RTT, {rate(row['throughput_bps'])}, "

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 from tightlink import units
 from tightlink.diagnosis.completions import open_loop
-from tightlink.diagnosis.kinds import DEAF, YIELDING
+from tightlink.diagnosis.kinds import DEAF, SCALABLE, YIELDING
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.path import ALIKE, Longest, Path, control_of
 from tightlink.diagnosis.spans import Spans
@@ -313,6 +313,19 @@ class Paths:
         if most is None or not answers or any(self.is_of(label, most[0]) for label in answers):
             return "", frozenset()
         return most[0], frozenset(map(self.control, answers))
+
+    def halved_by_marks(self, link: Link) -> tuple[tuple[str, ...], str]:
+        """The groups that take each mark of a link for a loss beside who reduces by their share, and its control.
+
+        Nobody where that one does not get nearly all of it (Judd 2015).
+        """
+        most = self.takes_most(link.name) if link.discipline == "threshold" else None
+        users = self.users.get(link.name, ()) if most else ()
+        own = {self.control(label) for label in users if most and self.is_of(label, most[0])}
+        others = [label for label in users if self._answers_marks(label) and self.control(label) not in SCALABLE]
+        if len(own) != 1 or not own <= SCALABLE:
+            return (), ""
+        return tuple(dict.fromkeys(map(self.group, others))), own.pop()
 
     def _answers_marks(self, label: str) -> bool:
         return bool(self._flows[label]["transport"].get("tcp", {}).get("ecn"))
