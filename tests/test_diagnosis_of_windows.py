@@ -345,3 +345,19 @@ def test_who_halves_by_each_mark_beside_dctcp() -> None:
     after = tl.simulate(scenario.set_all(first.changes)).flows["goodput_bps"]
     assert after.min() > 0.8 * after.mean()
     assert run.flows["goodput_bps"].min() < 0.2 * run.flows["goodput_bps"].mean()
+
+
+def test_a_window_that_opens_slowly_holds_bbr_at_random_losses() -> None:
+    """What waits behind holes takes room of it: with a larger one BBR has what Linux with buffers of 32 MiB has."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "30 s"
+        link.w = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "50 ms", queue = "1 BDP", loss = "1 %", reverse = { loss = 0 } }
+        traffic.f = { kind = "bulk", from = "a", to = "b", tcp.congestion = "bbr" }
+    """)
+    run = tl.simulate(scenario)
+    assert 0.1 < run.flows["limited_by_receiver_window"][0] < 0.2
+    first = run.why().suggestions[0]
+    assert first.changes == {"traffic.f.tcp.window": "3340 packets"}
+    before, after = (each.flows["goodput_bps"][0] for each in (run, tl.simulate(scenario.set_all(first.changes))))
+    assert after > 1.15 * before

@@ -13,7 +13,7 @@ from tightlink.diagnosis import bounds, filling, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
-from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, SCALABLE, STRICT
+from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, DEAF, FAIR, MANAGED, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, lower_shaper, other_queues
 from tightlink.diagnosis.path import Path
@@ -59,6 +59,8 @@ _MOST: Final = 0.5
 _MORE, _LARGER = 1.1, 1.25
 #: A window that is open from the start has room for a queue as long as the path.
 _OPEN_TIMES: Final = 2
+#: So has one that opens, of a control that keeps up to twice what the path holds in flight, beside what waits for holes.
+_BY_RATE_TIMES: Final = 4
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
@@ -179,6 +181,10 @@ def _open_window(path: Path, cause: Cause, others: Others) -> Tried | None:
     window = path.window_packets or 0
     if path.most_packets > _MORE * window:
         return _as_path(path)
+    if bounds.still_opens(path) and path.congestion in BY_RATE:
+        wanted = units.format_packets(_BY_RATE_TIMES * path.most_packets)
+        text = f"a window of four times what the path holds ({wanted}), which opens sooner"
+        return text, {_key(path, "tcp.window"): wanted}
     if bounds.still_opens(path):
         packets = _OPEN_TIMES * path.most_packets
         text = f"a window of twice what the path holds ({units.format_packets(packets)}), which is open from the start"
