@@ -181,3 +181,18 @@ traffic.backup = { kind = "bulk", from = "home", to = "net", flows = 4 }
     waits = [1000 * (row["one_way_delay_p95_s"] - row["one_way_delay_mean_s"] + row["queueing_delay_mean_s"])
              for row in (after, before)]  # fmt: skip
     assert f"call waits {waits[0]:.0f} ms at p95 in place of {waits[1]:.0f} ms" in first.text
+def test_what_tcp_loses_at_a_short_queue_is_said() -> None:
+    """Ten windows of BBR do not shrink to a BDP of 34 packets (Hock et al. 2017)."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "20 s"
+        link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "16 BDP" }
+        traffic.f = { kind = "bulk", from = "a", to = "b", flows = 10, start = { first = "0 s", every = "10 ms" }, tcp.congestion = "bbr" }
+    """)
+    run = tl.simulate(scenario)
+    first = run.why().suggestions[0]
+    assert first.changes["link.w.queue"].endswith("packets")
+    lost = [100 * each.flows["packets_dropped"].sum() / each.flows["packets_sent"].sum()
+            for each in (tl.simulate(scenario.set_all(first.changes)), run)]  # fmt: skip
+    assert lost[0] > lost[1] + 5
+    assert f"{lost[0]:.2g} % of the packets are lost in place of {lost[1]:.2g} %)" in first.text

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -38,6 +38,8 @@ _COSTS, _GAINS = 0.15, 0.02
 _LOST, _WAITS_S = 0.01, 0.005
 #: Of waits that are long at times only, which other seeds move further.
 _WAITS_P95_S: Final = 0.01
+#: Of TCP, which loses packets to learn of full queues, a larger share.
+_LOST_OF_TCP: Final = 0.05
 #: Traffic of which the rate, or the time that it takes, is all that matters.
 _UNHURRIED: Final = frozenset({"bulk", "saturate", "transfers"})
 _SIMULATED: Final = "simulation"
@@ -152,6 +154,7 @@ class Trials:
         # Who is to send less gets less.
         others = (name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys())
         costs = [f"{name} {' and '.join(said)}" for name in others if (said := [*self._costs(name, *both[name])])]
+        costs += _lost_of_tcp([pair for pair in both.values() if not pair[0].datagrams])
         return Effect(any(_helps(*pair) for pair in both.values()), costs)
 
     def _costs(self, name: str, before: _Group, after: _Group) -> Iterator[str]:
@@ -236,6 +239,15 @@ def _costs(before: _Group, after: _Group) -> Iterator[str]:
         yield f"gets {percent(1 - after.goodput_bps / before.goodput_bps)} less"
     elif before.datagrams and after.lost > max((1 + _COSTS) * before.lost, before.lost + _LOST):
         yield f"loses {small_percent(after.lost)} in place of {small_percent(before.lost)}"
+
+
+def _lost_of_tcp(both: Sequence[tuple[_Group, _Group]]) -> Iterator[str]:
+    """What all of TCP loses more: at short queues windows that do not shrink lose much."""
+    was, now = (
+        sum(pair[side].dropped for pair in both) / max(1, sum(pair[side].sent for pair in both)) for side in (0, 1)
+    )
+    if now > was + _LOST_OF_TCP:
+        yield f"{small_percent(now)} of the packets are lost in place of {small_percent(was)}"
 
 
 def _number(value: Any) -> float:
