@@ -361,3 +361,29 @@ def test_a_window_that_opens_slowly_holds_bbr_at_random_losses() -> None:
     assert first.changes == {"traffic.f.tcp.window": "3340 packets"}
     before, after = (each.flows["goodput_bps"][0] for each in (run, tl.simulate(scenario.set_all(first.changes))))
     assert after > 1.15 * before
+
+
+def test_a_small_queue_of_many_flows_is_to_be_a_part_of_the_path() -> None:
+    """BDP / sqrt(n) keeps the link busy (Appenzeller et al. 2004); all that the path holds would wait for nothing."""
+    scenario = tl.loads("""
+        duration = "20 s"
+        [topology.n]
+        kind = "dumbbell"
+        pairs = 100
+        access_left = { rate = "1 Gbit/s", delay = { first = "12 ms", every = "0.6 ms" } }
+        access_right = { rate = "1 Gbit/s", delay = "1 ms" }
+        bottleneck = { rate = "155 Mbit/s", delay = "7 ms", queue = "64 packets" }
+        [traffic.f]
+        kind = "bulk"
+        flows = 100
+        from = "n.left[*]"
+        to = "n.right[*]"
+        start = { within = "5 s" }
+    """)
+    found = next(each for each in tl.simulate(scenario).why().diagnoses if each.causes[0].name == "small_queue")
+    assert "what the longest path holds over the square root of 100 flows (206 packets)" in found.answer
+    change = found.suggestions[0].changes
+    link = tl.simulate(scenario.set("observe.interval", "1 s").set_all(change)).series.filter(
+        entity="n.bottleneck", metric="utilization"
+    )
+    assert link.filter(pl.col("time_s") > 10)["value"].mean() > 0.98

@@ -160,6 +160,7 @@ class Accounted:
             needless=needless and turns,
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
             beside=Beside.of(self._filling, where, row, path),
+            flows=self._paths.sharing(path.busiest.name, row) or 1,
             alone=self._paths.has_alone(path.busiest.name, row),
         )
 

@@ -114,5 +114,7 @@ class Others:
     """Of the connections that fill that queue."""
     load: float = 0.0
     """What open-loop transfers ask of their busiest link, of what it carries."""
+    flows: int = 1
+    """How many share the busiest link."""
     alone: bool = True
     """Whether no other group of connections shares the busiest link."""

@@ -46,9 +46,9 @@ def _adds_s(path: Path) -> float:
     return sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
 
 
-def long_enough(link: Link, path: Path) -> tuple[str, str]:
-    """A queue that keeps a link busy, in words and as a limit."""
-    length = math.ceil(many(link) * holds(link, path))
+def long_enough(link: Link, path: Path, flows: int = 1) -> tuple[str, str]:
+    """A queue that keeps a link busy, in words and as a limit; of flows whose losses come one after the other."""
+    length = math.ceil(many(link) * holds(link, path) / math.sqrt(flows))
     packets = f"{max(length, burst(path))} packets"
     if length < burst(path):
         return f"queue of {packets}", packets
@@ -58,6 +58,7 @@ def long_enough(link: Link, path: Path) -> tuple[str, str]:
     at = f" at {' and '.join(most)}" if most else ""
     at += " and a burst" if link.sends_bursts else ""
     what = f"{'twice ' if many(link) > 1 else ''}what the {'longest ' if longest else ''}path holds{at}"
+    what += f" over the square root of {flows} flows" if flows > 1 else ""
     return f"queue of {what} ({packets})", packets
 
 

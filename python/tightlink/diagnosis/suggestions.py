@@ -46,6 +46,8 @@ _LONG_TIMEOUT, _SHORTEST_TIMEOUT_S = 10, 0.001
 _OF_DCTCP: Final = 7
 #: The ramp of DualPI2's marks ends at so many times its beginning (RFC 9332 Appendix A: 1.2 and 0.8 ms).
 _RAMP: Final = 1.5
+#: Of so many flows the losses come one after the other, and BDP / √n is long enough (Appenzeller et al. 2004).
+_MANY_FLOWS: Final = 100
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
@@ -59,7 +61,7 @@ _MOST: Final = 0.5
 _MORE, _LARGER = 1.1, 1.25
 #: A window that is open from the start has room for a queue as long as the path.
 _OPEN_TIMES: Final = 2
-#: So has one that opens, of a control that keeps up to twice what the path holds in flight, beside what waits for holes.
+#: So has one that opens, of a control that keeps twice what the path holds in flight, beside what waits for holes.
 _BY_RATE_TIMES: Final = 4
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
@@ -211,9 +213,10 @@ def _as_path(path: Path) -> Tried | None:
     return f"a window of what the path holds{at} ({packets})", {_key(path, "tcp.window"): packets}
 
 
-def _lengthen_queue(path: Path, cause: Cause, _: Others) -> Tried:
+def _lengthen_queue(path: Path, cause: Cause, others: Others) -> Tried:
     link = path.link(cause.where)
-    text, packets = long_enough(link, path)
+    many_flows = cause.name == "small_queue" and link.name == path.busiest.name and others.flows >= _MANY_FLOWS
+    text, packets = long_enough(link, path, others.flows if many_flows else 1)
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
