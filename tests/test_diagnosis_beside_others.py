@@ -241,3 +241,21 @@ def test_transfers_fill_a_queue_with_data_or_with_acks() -> None:
     run = tl.simulate(scenario.set_all({"link.l.rate": "20 Mbit/s", "traffic.listen": listen}))
     assert "which pages fills, adds" in run.why("listen").sentence
     assert "which ACKs of pages fill, adds" in tl.simulate(scenario).why("call").sentence
+def test_ledbat_that_comes_late_takes_all() -> None:
+    """It takes the queue of the first for the path, and both wait for 200 ms (RFC 6817 section 4.4)."""
+    scenario = tl.loads("""
+        duration = "200 s"
+        link.w = { ends = ["r", "z"], rate = "10 Mbit/s", delay = "20 ms", queue = "2000 packets" }
+        link.a = { ends = ["a", "r"], rate = "1 Gbit/s", delay = "0.1 ms" }
+        link.b = { ends = ["b", "r"], rate = "1 Gbit/s", delay = "0.1 ms" }
+        traffic.first = { kind = "bulk", from = "a", to = "z", tcp.congestion = "ledbat" }
+        traffic.late = { kind = "bulk", from = "b", to = "z", start = "10 s", tcp.congestion = "ledbat" }
+    """)
+    run = tl.simulate(scenario)
+    share = run.flows["throughput_bps"][1] / run.flows["throughput_bps"].sum()
+    assert share > 0.8
+    found = run.why()
+    assert f"late gets {100 * share:.0f} %" in found.sentence
+    after = tl.simulate(scenario.set_all(found.suggestions[0].changes)).flows
+    assert after["goodput_bps"].min() > 0.8 * after["goodput_bps"].max()
+    assert after["queueing_delay_mean_s"].max() < 0.1 * run.flows["queueing_delay_mean_s"].max()

@@ -284,13 +284,15 @@ class Paths:
         return self._times.get(label) or self._times.get(flow["group"]) or (flow["start_s"], flow["stop_s"])
 
     def takes_most(self, link: str) -> tuple[str, float] | None:
-        """Who gets nearly all of a link beside as many other flows that want all, and its share: a flow, or a group."""
+        """Who gets nearly all of a link beside as many other flows that want all, and its share: a flow, or a group.
+
+        Those that yield want all where there are no others.
+        """
         if link not in self._most:
-            rates: dict[str, float] = {}
-            for label in self.users.get(link, ()):
-                traffic = self._flows[label]["traffic"]
-                if traffic["kind"] == "bulk" and not traffic.get("bytes") and self.control(label) not in YIELDING:
-                    rates[label] = self._rate(label)
+            traffic = {label: self._flows[label]["traffic"] for label in self.users.get(link, ())}
+            bulk = [label for label, each in traffic.items() if each["kind"] == "bulk" and not each.get("bytes")]
+            want = [label for label in bulk if self.control(label) not in YIELDING] or bulk
+            rates = {label: self._rate(label) for label in want}
             groups: dict[str, list[float]] = {}
             for label, rate in rates.items():
                 groups.setdefault(self.group(label), []).append(rate)
