@@ -571,3 +571,25 @@ traffic.x = {{ from = "office", to = "hq", {traffic} }}
         tl.loads(text).resolve()
     key = "tcp" if "bulk" in traffic else "udp"
     assert tl.loads(text).set(f"traffic.x.{key}.payload", largest).resolve()
+def test_datagrams_of_two_sizes_are_a_poisson_process_by_interval_alone() -> None:
+    """M/G/1 at half the rate (Pollaczek, Khinchine); by ``rate`` an interval is longer behind a larger packet."""
+    base = tl.loads("""
+        duration = "400 s"
+        link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "1 ms", queue = "unlimited" }
+        [traffic.calls]
+        kind = "cbr"
+        from = "a"
+        to = "b"
+        interval = "1.28 ms"
+        random = "exponential"
+        sizes = { small = { size = "100 B", share = 0.5 }, large = { size = "1500 B" } }
+        """)
+    first_s, second_s = 0.64e-3, (0.08e-3**2 + 1.2e-3**2) / 2
+    theory_s = 0.5 / first_s * second_s / 2 / (1 - 0.5)
+    by_rate = base.set_all({"traffic.calls.interval": None, "traffic.calls.rate": "5 Mbit/s"})
+    waits_s = [tl.simulate(each).links["queueing_delay_mean_s"][0] for each in (base, by_rate)]
+    assert waits_s[0] == pytest.approx(theory_s, rel=0.02)
+    assert waits_s[1] < 0.95 * theory_s
+    assert "not by ``rate`` with several" in (
+        tl.Cbr.model_json_schema()["properties"]["random"].get("description") or ""
+    )

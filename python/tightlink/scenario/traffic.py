@@ -176,7 +176,8 @@ class Cbr(_Paced):
     kind: Literal["cbr"] = "cbr"
     random: Drawn = False
     """Whether each interval is drawn: true, uniformly from half of it to one and a half, as by ns-2's ``random_``, so
-    that several sources, or one beside TCP, are not in step; or "exponential": packets come as a Poisson process."""
+    that several sources, or one beside TCP, are not in step; or "exponential": packets come as a Poisson process, but
+    not by ``rate`` with several ``sizes``, where each interval goes with the packet before it."""
 
 
 class OnOff(_Paced):
