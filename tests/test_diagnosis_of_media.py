@@ -275,3 +275,22 @@ traffic.g = { kind = "bulk", from = "a", to = "b", tcp.window = "18 packets" }
     for each in run.why().suggestions:
         for value in each.changes.values():
             assert not (isinstance(value, str) and int(value.split()[0]) > longest), each
+
+
+def test_classes_with_weights_are_to_send_what_they_have() -> None:
+    """Of 10 Mbit/s in 1 : 2 : 4; who sends less than its part is left alone."""
+    scenario = tl.loads("""
+        duration = "5 s"
+        link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms", queue = { kind = "drr", limit = "300 packets", weights = { EF = 1, AF41 = 2, CS0 = 4 } } }
+        traffic.x = { kind = "cbr", from = "a", to = "b", rate = "8 Mbit/s", udp.payload = "772 B", dscp = "EF" }
+        traffic.y = { kind = "cbr", from = "a", to = "b", rate = "8 Mbit/s", udp.payload = "1472 B", dscp = "AF41" }
+        traffic.z = { kind = "cbr", from = "a", to = "b", rate = "8 Mbit/s", udp.payload = "772 B" }
+    """)
+    asked = [f"traffic.{name}.rate" for name in "xyz"]
+    (first,) = (each.changes for each in tl.simulate(scenario).why().suggestions if list(each.changes) == asked)
+    assert [*first.values()] == ["1.2 Mbit/s", "2.4 Mbit/s", "4.8 Mbit/s"]
+    after = tl.simulate(scenario.set_all(first)).flows
+    assert after["packets_dropped"].sum() == 0
+    part = scenario.set("traffic.y.rate", "2.3 Mbit/s")
+    changes = next(each.changes for each in tl.simulate(part).why().suggestions if "traffic.x.rate" in each.changes)
+    assert changes == {"traffic.x.rate": "1.2 Mbit/s", "traffic.z.rate": "4.9 Mbit/s"}

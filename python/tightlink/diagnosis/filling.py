@@ -53,6 +53,8 @@ class Datagrams:
     """What others send over it."""
     carries_bps: float
     """What it carries for nearly all of the time."""
+    classes: Mapping[str, tuple[int | None, float]]
+    """Of each of the groups the class that takes turns with others, and its weight; one for all where none do."""
 
 
 class Filling:
@@ -112,15 +114,21 @@ class Filling:
             or any(map(self._paths.control, (row["label"], *fill)))
             or any(self._paths.controls_beside(name, row))
         ):
-            return Datagrams({}, 0.0, 0.0)
+            return Datagrams({}, 0.0, 0.0, {})
         rates: dict[str, float] = {}
         for label, each in self._rows_of(fill).items():
             group = self._paths.group(label)
             rates[group] = rates.get(group, 0.0) + offered_bps(each)
         rest = self._rows_of([label for label in self._paths.users[name] if label not in fill])
         path = self._paths.of(fill[0])
-        carries = path.link(name).always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"]))
-        return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries)
+        link = path.link(name)
+        carries = link.always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"]))
+        classes: dict[str, tuple[int | None, float]] = dict.fromkeys(rates, (None, 1.0))
+        if link.discipline == "drr":
+            weights = {code: float(weight) for code, weight in link.spec["queue"]["weights"]}
+            codes = {self._paths.group(label): self._paths.of(label).spec.get("dscp", 0) for label in fill}
+            classes = {group: (codes[group], weights.get(codes[group], 1.0)) for group in rates}
+        return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries, classes)
 
     def _rows_of(self, labels: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Rows by the names of flows; of flows that the table does not tell apart the one of their group, once."""

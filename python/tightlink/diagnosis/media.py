@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.filling import Datagrams, Filling
 from tightlink.diagnosis.kinds import STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
@@ -45,13 +45,27 @@ def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tup
     rates = {group: getattr(run.scenario.traffic[group], "rate", None) for group in sent.fill}
     if not rates or not all(rates.values()):
         return None
-    part = (_ROOM * sent.carries_bps - sent.rest_bps) / math.fsum(sent.fill.values())
-    if not 0 < part < 1:
+    parts = _parts(sent)
+    wanted = {group: two_digits(parts[group] * units.rate(rate), math.floor)
+              for group, rate in rates.items() if 0 < parts[group] < 1}  # fmt: skip
+    if not wanted or min(parts.values()) <= 0:
         return None
-    wanted = {group: two_digits(part * units.rate(rate), math.floor) for group, rate in rates.items()}
     each = list(dict.fromkeys(wanted.values()))
     text = f"{'a rate' if len(wanted) == 1 else 'rates'} of {listed(each)} for {named(wanted)}"
     return text, {f"traffic.{group}.rate": rate for group, rate in wanted.items()}
+
+
+def _parts(sent: Datagrams) -> dict[str, float]:
+    """Which part of what it sends each group may: alike, or where classes take turns by their weights (max-min)."""
+    weights, offered = dict(sent.classes.values()), dict.fromkeys(dict(sent.classes.values()), 0.0)
+    for group, bps in sent.fill.items():
+        offered[sent.classes[group][0]] += bps
+    left_bps, left, parts = _ROOM * sent.carries_bps - sent.rest_bps, math.fsum(weights.values()), {}
+    for each in sorted(offered, key=lambda each: offered[each] / weights[each]):
+        given_bps = min(offered[each], left_bps * weights[each] / left)
+        parts[each] = given_bps / offered[each]
+        left_bps, left = left_bps - given_bps, left - weights[each]
+    return {group: parts[of] for group, (of, _) in sent.classes.items()}
 
 
 def larger_burst(paths: Paths, link: Link) -> tuple[str, dict[str, Any]] | None:
