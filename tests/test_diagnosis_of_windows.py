@@ -387,3 +387,21 @@ def test_a_small_queue_of_many_flows_is_to_be_a_part_of_the_path() -> None:
         entity="n.bottleneck", metric="utilization"
     )
     assert link.filter(pl.col("time_s") > 10)["value"].mean() > 0.98
+
+
+def test_an_overshoot_beside_marks_is_no_recovery() -> None:
+    """Two flows that are alike at a queue that marks, of which one has lost 0.1 % in slow start."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "60 s"
+        link.w = { ends = ["r", "z"], rate = "50 Mbit/s", delay = "30 ms", queue = { kind = "red", limit = "300 packets", min = "5 packets", max = "15 packets", ecn = true } }
+        link.a = { ends = ["a", "r"], rate = "10 Gbit/s", delay = "1 us" }
+        link.b = { ends = ["b", "r"], rate = "10 Gbit/s", delay = "1 us" }
+        traffic.f = { kind = "bulk", from = "a", to = "z", tcp.ecn = true }
+        traffic.g = { kind = "bulk", from = "b", to = "z", start = "10 ms", tcp.ecn = true }
+    """)
+    run = tl.simulate(scenario)
+    lost, marked = run.flows["packets_dropped"], run.flows["packets_marked"]
+    assert lost[0] > marked[0] > 20
+    (found,) = run.why().diagnoses
+    assert (found.causes[0].name, found.causes[0].where) == ("congestion_marks", "w")

@@ -40,6 +40,8 @@ _MOSTLY: Final = 3.0
 _LITTLE: Final = 0.1
 #: LEDBAT aims at 60 to 100 ms of queue: of less than half of that it does not hold back.
 _OF_TARGET_S: Final = 0.03
+#: More than so many times the window that losses one by one allow is that of others.
+_MORE_THAN_ALLOWED: Final = 2.0
 #: Losses of which timeouts take no part, so that they allow a window.
 _FEW: Final = 0.01
 #: Packets of which so few are lost, or retransmitted without need, are held by something else.
@@ -64,7 +66,8 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     lost = losses.answered(row, path, share)
     heeded = not _paces(row, path) or lost > _FEW * row["packets_sent"]
     # A mark cuts the window as a loss does, but for one that waits for a timer.
-    more_marks = (row["packets_marked"] or 0) > lost and not losses.awaits_timeouts(row, path, share)
+    marked = row["packets_marked"] or 0
+    more_marks = marked > (0 if _at_once(lost, row, path) else lost) and not losses.awaits_timeouts(row, path, share)
     if lost and heeded and not more_marks and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
@@ -72,6 +75,12 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if _starting(row, path, share):
         return _start(row, path, share)
     return _growing(row, path, share)
+
+
+def _at_once(lost: int, row: Mapping[str, Any], path: Path) -> bool:
+    """Whether losses were those of one overshoot, which is one cut: one by one they would leave a smaller window."""
+    allowed = losses.allowed(lost / row["packets_sent"], path, row["rtt_mean_s"] or path.base_rtt_s)
+    return (mean_window(row, path) or 0.0) > _MORE_THAN_ALLOWED * allowed
 
 
 def full_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
