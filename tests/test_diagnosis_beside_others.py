@@ -259,3 +259,55 @@ def test_ledbat_that_comes_late_takes_all() -> None:
     after = tl.simulate(scenario.set_all(found.suggestions[0].changes)).flows
     assert after["goodput_bps"].min() > 0.8 * after["goodput_bps"].max()
     assert after["queueing_delay_mean_s"].max() < 0.1 * run.flows["queueing_delay_mean_s"].max()
+
+
+def test_flows_of_short_and_long_paths_wait_in_one_queue() -> None:
+    """What that adds is little to the longer ones alone; links are named by their numbers."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "20 s"
+        [topology.n]
+        kind = "dumbbell"
+        pairs = 2
+        access_left = { rate = "1 Gbit/s", delay = ["1 ms", "100 ms"] }
+        access_right = { rate = "1 Gbit/s", delay = "1 ms" }
+        bottleneck = { rate = "50 Mbit/s", delay = "10 ms", queue = "80 packets" }
+        [traffic.f]
+        kind = "bulk"
+        flows = 2
+        from = "n.left[*]"
+        to = "n.right[*]"
+    """)
+    run = tl.simulate(scenario)
+    waits = run.flows["queueing_delay_mean_s"]
+    assert waits[0] > 0.1 * 0.024
+    assert waits[1] < 0.1 * 0.222
+    (found,) = run.why().diagnoses
+    assert (found.causes[0].name, found.flows) == ("saturated_link", ("f[0]", "f[1]"))
+    assert "to base RTTs of 24.3 to 222 ms" in found.answer
+
+
+def test_saturated_links_are_named_by_their_numbers() -> None:
+    scenario = tl.loads("""
+        duration = "200 s"
+        [topology.n]
+        kind = "parking-lot"
+        hops = 4
+        access = { rate = "1 Gbit/s", delay = "1 ms" }
+        access_cross = { rate = "1 Gbit/s", delay = "8.5 ms" }
+        hop = { rate = "20 Mbit/s", delay = "5 ms", queue = { kind = "red", limit = "400 packets", min = "10 packets", max = "200 packets" } }
+        [traffic.long]
+        kind = "bulk"
+        from = "n.left[0]"
+        to = "n.right[0]"
+        [traffic.cross]
+        kind = "bulk"
+        flows = 4
+        from = "n.enter[*]"
+        to = "n.leave[*]"
+        start = { within = "5 s" }
+    """)
+    run = tl.simulate(scenario)
+    busy = [run.links.filter(link=f"n.hop[{hop}]")["utilization"][0] for hop in range(4)]
+    assert max(busy) > busy[0]
+    assert "4 links, n.hop[0..3], are saturated" in run.why().sentence

@@ -24,7 +24,18 @@ from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import ALIKE, COMPLETE, MEMBERS, WAITED_OUT, family, ms, named, percent, sentence
+from tightlink.diagnosis.words import (
+    ALIKE,
+    COMPLETE,
+    MEMBERS,
+    WAITED_OUT,
+    by_number,
+    family,
+    ms,
+    named,
+    percent,
+    sentence,
+)
 from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
@@ -74,9 +85,12 @@ class Accounted:
     def _groups(self, flows: Sequence[_Flow]) -> list[list[_Flow]]:
         """Flows that are alike; and that wait in the same queue and on the same wires, unless they wait in many."""
         alike: dict[tuple[Any, ...], dict[tuple[str, str], list[_Flow]]] = {}
+        # What is little to the flows of longer paths is the same queue.
+        much = {(_alike(flow), flow.delay.where) for flow in flows if not is_little(flow.delay)}
         for flow in flows:
-            where = "" if is_little(flow.delay) else flow.delay.where, flow.delay.wire
-            alike.setdefault(_alike(flow), {}).setdefault(where, []).append(flow)
+            key, where = _alike(flow), flow.delay.where
+            queue = where if (key, where) in much else "", flow.delay.wire
+            alike.setdefault(key, {}).setdefault(queue, []).append(flow)
         return [
             group
             for queues in alike.values()
@@ -93,11 +107,11 @@ class Accounted:
         for (name, *_), members in families.items():
             every = sorted(itertools.chain(*members), key=lambda flow: flow.row["flow"])
             at_link = {flow.path.busiest.name: flow for flow in every} if name == "saturated_link" else {}
-            busy = {link: flow.path.busiest.utilization for link, flow in at_link.items()}
+            busy = {link: at_link[link].path.busiest.utilization for link in by_number(at_link)}
             if len(busy) < _MANY_LINKS:
                 yield from ((flows, "") for flows in members)
                 continue
-            said = saturated_links(busy, [self._paths.sharing(link, flow.row) for link, flow in at_link.items()])
+            said = saturated_links(busy, [self._paths.sharing(link, at_link[link].row) for link in busy])
             yield [flow.at(named(busy), said) for flow in every], named(busy)
 
     def _flow(self, row: Mapping[str, Any]) -> _Flow:
