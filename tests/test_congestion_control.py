@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 import re
 from dataclasses import replace
@@ -15,7 +14,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tightlink import _core
 from tightlink.analysis.responses.ranks import ranks
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
@@ -23,12 +21,11 @@ from tightlink.experiment.claims_file import load
 from tightlink.experiment.execute import execute
 from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
-from tightlink.simulate import simulate
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control import options
 from tightlink.studies.congestion_control.observe import costs, homogeneous, mixed, one_link, sensitivity
-from tightlink.studies.congestion_control.observe.evidence import as_stored, gather, rows, stored
+from tightlink.studies.congestion_control.observe.evidence import gather, stored
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.setup import Chosen, document
@@ -281,32 +278,6 @@ def test_the_level_of_a_parameter_is_told_by_the_other_responses() -> None:
         assert readings.sign("Y14", "X4") == "+"
     one = Readings(_effects(ours, {}))
     assert (one.orientation("X4", "Y14"), one.sign("Y14", "X4")) == (0, "")
-
-
-@pytest.mark.parametrize("name", [name for name in HEAVIER if file_of(name).exists()])
-def test_a_run_of_stored_responses_is_made_again(name: str) -> None:
-    """To the byte, the run with the fewest packets; a later engine's may be another, and says so."""
-    found, _ = heavier(name)
-    kept = stored(found)
-    assert "dirty" not in kept.origin
-    keys = ["condition", "algorithm", "replication"]
-    runs = kept.table.select(keys).unique()
-    assert runs.height == found.conditions.height * len(found.compared) * found.replications
-    packets = kept.table.filter(pl.col("response") == "packets_entering").group_by(keys).agg(pl.col("value").sum())
-    condition, algorithm, replication = packets.sort("value", *keys).row(0)[:3]
-    own = rows(
-        name,
-        f"{condition:02}/{algorithm}/{replication}",
-        simulate(found.scenario(condition, algorithm, kept.size, replication), threads=1),
-    )
-    same = [pl.col(key) == value for key, value in zip(keys, (condition, algorithm, replication), strict=True)]
-    made, there = io.BytesIO(), io.BytesIO()
-    as_stored(own).write_parquet(made)
-    as_stored(kept.table.filter(same)).write_parquet(there)
-    equal = made.getvalue() == there.getvalue()
-    if not equal and str(_core.engine_behaviour) != pl.read_parquet_metadata(file_of(name))["engine_behaviour"]:
-        pytest.skip(f"made by another engine; make it again: python benchmarks/evidence.py {name} -o results/evidence")
-    assert equal
 
 
 def test_heavier_sizes() -> None:
