@@ -27,7 +27,9 @@ from tightlink.measure.relay import InvalidMeasurementError, Relay, late_after_s
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    Said = Callable[..., tuple[int, str, str]]
 
 
 _WIRE = """
@@ -291,12 +293,11 @@ def test_the_exit_code_is_the_programs(wire: Path) -> None:
 
 
 @needs_links
-def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path) -> None:
+def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path, said: Said) -> None:
     out = tmp_path / "out"
     program = [sys.executable, "-c", _FLOOD, "10.64.128.1", "2"]
-    with _emulate(wire, "--late", "1 ns", "-o", out, "--", *program) as ended:
-        _, errors = ended.communicate(timeout=60)
-    assert (ended.returncode, out.exists()) == (1, False)
+    code, _, errors = said("emulate", str(wire), "--late", "1 ns", "-o", str(out), "--", *program)
+    assert (code, out.exists()) == (1, False)
     assert "tightlink: lateness: " in errors
 
 
@@ -338,39 +339,25 @@ def _descendants(process: int) -> list[int]:
 
 
 @needs_links
-def test_the_duration_ends_a_program(wire: Path) -> None:
+def test_the_duration_ends_a_program(wire: Path, said: Said) -> None:
     begin = time.monotonic()
-    with _emulate(wire, "--duration", "200 ms", "--", "sleep", "100") as ended:
-        _, said = ended.communicate(timeout=60)
-    assert "tightlink: the links have ended, and with them sleep" in said
-    assert ended.returncode == 128 + signal.SIGTERM
+    code, _, errors = said("emulate", str(wire), "--duration", "200 ms", "--", "sleep", "100")
+    assert "tightlink: the links have ended, and with them sleep" in errors
+    assert code == 128 + signal.SIGTERM
     assert time.monotonic() - begin < 50
 
 
 @measures
 @needs("ping")
-def test_a_trace_is_a_link_of_its_own(tmp_path: Path) -> None:
+def test_a_trace_is_a_link_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What mm-link does: a packet waits for the next instant of the trace, and then for the delay."""
     trace = tmp_path / "up.trace"
     trace.write_text("\n".join(str(at) for at in range(5, 1001, 5)))
-    command = [
-        "--late",
-        "1 s",
-        "--trace",
-        str(trace),
-        "--delay",
-        "20 ms",
-        "--",
-        "ping",
-        "-c",
-        "20",
-        "-i",
-        "0.01",
-        "there",
-    ]
-    with _emulate(*command) as ended:
-        told, errors = ended.communicate(timeout=60)
-    assert ended.returncode == 0, errors
+    link = ["--late", "1 s", "--trace", str(trace), "--delay", "20 ms"]
+    code = cli.main(["emulate", *link, "--", "ping", "-c", "20", "-i", "0.01", "there"])
+    # What ping writes, too.
+    told, errors = capfd.readouterr()
+    assert code == 0, errors
     assert "20 received" in told
     # The delay in both directions.
     shortest_ms = float(told.rpartition("= ")[2].split("/")[0])
