@@ -91,10 +91,10 @@ class Changed:
                     made.append(Suggestion(said if self.repeats(changes) else f"{said}{_SIMULATED}", command, changes))
         return sorted(made, key=lambda each: each.command in costly)
 
-    def costs(self, changes: Mapping[str, object]) -> bool:
-        """Whether a change that was tried costs somebody."""
+    def delays(self, changes: Mapping[str, object]) -> bool:
+        """Whether a change that was tried makes somebody wait longer."""
         found = self._trials.of(changes)
-        return found is not None and bool(found.costs)
+        return found is not None and found.delays
 
     def swept(self, text: str, key: str, levels: Sequence[str]) -> list[Suggestion]:
         """A sweep over levels of a key, where the scenario allows them."""

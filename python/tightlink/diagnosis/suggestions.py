@@ -116,7 +116,7 @@ def with_other_end(tried: Iterable[Tried], link: Link | None, others: Others, ch
         both = fair_queues(link, replace(others, beside=others.beside.with_elsewhere(link)))
     for each in tried:
         yield each
-        if both is not None and both[1].items() > each[1].items() and changed.costs(each[1]):
+        if both is not None and both[1].items() > each[1].items() and changed.delays(each[1]):
             yield both
 
 

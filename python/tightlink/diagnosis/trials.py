@@ -54,6 +54,8 @@ class Effect:
     """Whether anybody gets more, waits less, or loses less."""
     costs: list[str]
     """What it costs, in words, by traffic groups."""
+    delays: bool = False
+    """Whether somebody waits longer, for whom that matters."""
 
 
 @dataclass
@@ -152,13 +154,14 @@ class Trials:
         after = _groups(*tables)
         both = {name: (before[name], after[name]) for name in before if name in after}
         # Who is to send less gets less.
-        others = (name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys())
-        costs = [f"{name} {' and '.join(said)}" for name in others if (said := [*self._costs(name, *both[name])])]
+        others = [name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys()]
+        waits = {name: [*self._waits(name, *both[name])] for name in others}
+        found = {name: [*_costs(*both[name]), *waits[name]] for name in others}
+        costs = [f"{name} {' and '.join(said)}" for name, said in found.items() if said]
         costs += _lost_of_tcp([pair for pair in both.values() if not pair[0].datagrams])
-        return Effect(any(_helps(*pair) for pair in both.values()), costs)
+        return Effect(any(_helps(*pair) for pair in both.values()), costs, any(waits.values()))
 
-    def _costs(self, name: str, before: _Group, after: _Group) -> Iterator[str]:
-        yield from _costs(before, after)
+    def _waits(self, name: str, before: _Group, after: _Group) -> Iterator[str]:
         if self._run.scenario.traffic[name].kind in _UNHURRIED:
             return
         if _are_longer(before.waits_s, after.waits_s, _WAITS_S):
