@@ -3,10 +3,10 @@
 Example:
     >>> _change("goodput_bps", (2e6, 1e6), -0.5), _change("utilization", (0.8, 0.9), 0.125)
     ('−50.0 %', '+10.0 points')
-    >>> _change("goodput_bps", (2e6, 1e6), -0.5, 1e5), _change("utilization", (0.8, 0.9), 0.125, 0.02)
+    >>> _change("goodput_bps", (2e6, 1e6), -0.5, 1e5), _change("utilization", (0.8, 0.9), 0.125, 0.02, (0.01, 0.02))
     ('−50.0 ± 5.0 %', '+10.0 ± 2.0 points')
-    >>> _change("utilization", (0.97, 0.99), 0.02, 0.02, (True, False))
-    '+2.0 ± ? points'
+    >>> [_change("utilization", (0.97, 0.99), 0.02, 0.02, spread) for spread in ((0.02, 0.01), (0.0, 0.0))]
+    ['+2.0 ± 2.0 points', '+2.0 ± ? points']
     >>> _change("queue_mean_packets", (2e-5, 0.0), -1.0), _change("queue_mean_packets", (2.0, 0.0), -1.0)
     ('–', '−100.0 %')
 """
@@ -35,6 +35,8 @@ _NAMES: Final = {
 }
 #: Half of a tenth of a point: smaller differences have one digit more.
 _TENTH: Final = 0.0005
+#: Sums of the halves of intervals are equal up to here.
+_ROUNDING: Final = 1e-9
 #: What no clock of a measurement tells from nothing, and a queue that hardly ever holds a packet.
 _NO_TIME_S, _NO_QUEUE = 1e-6, 1e-3
 #: What is looked at first of flows, links, nodes and runs.
@@ -97,9 +99,9 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
         sides.append([_value(*row) for row in zip(rows["metric"], rows[side], half, strict=True)])
     shown, said = rows, ["change"]
     if "difference" in rows.columns:
-        exact = pl.concat_list(pl.col(f"{side}_half_width").fill_null(0.0) == 0.0 for side in SIDES)
-        shown = rows.with_columns((pl.col(SIDES[0]) + pl.col("difference")).alias(SIDES[1]), exact=exact)
-        said += ["difference_half_width", "exact"]
+        spread = pl.concat_list(pl.col(f"{side}_half_width").fill_nan(None).fill_null(0.0) for side in SIDES)
+        shown = rows.with_columns((pl.col(SIDES[0]) + pl.col("difference")).alias(SIDES[1]), spread=spread)
+        said += ["difference_half_width", "spread"]
     changes = [
         _change(metric, (first, second), *of)
         for metric, first, second, *of in shown.select("metric", *SIDES, *said).rows()
@@ -119,12 +121,12 @@ def _change(
     sides: tuple[float | None, float | None],
     change: float | None,
     half: float | None = None,
-    exact: Sequence[bool] = (False, False),
+    spread: Sequence[float] = (0.0, 0.0),
 ) -> str:
     """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known.
 
-    An interval that leaves what is possible is unknown. Beside a mean that does not vary, a difference of shares is as
-    narrow as the other mean; two that vary may both be elsewhere.
+    An interval that leaves what is possible is unknown: of shares that lie between nothing and all of it, and within
+    half their own intervals of what they are.
     """
     first, second = sides
     if change and max(abs(first or 0.0), abs(second or 0.0)) < _least(metric):
@@ -133,8 +135,12 @@ def _change(
     if not is_share(metric) or first is None or second is None:
         unknown = half is not None and second is not None and leaves(second, half, most)
         return _within(change, None if half is None or not first else half / abs(first), 1, unknown=unknown)
-    ends = [value for value, other in zip((second, first), exact, strict=True) if other]
-    unknown = half is not None and any(leaves(value, half, most) for value in ends)
+    lowest, highest = (
+        [min(max(value + sign * width, 0.0), most) for value, width in zip((first, second), spread, strict=True)]
+        for sign in (-1, 1)
+    )
+    low, high = lowest[1] - highest[0] - _ROUNDING, highest[1] - lowest[0] + _ROUNDING
+    unknown = half is not None and not low <= second - first - half <= second - first + half <= high
     digits = 1 if abs(second - first) >= _TENTH else 2
     return f"{_within(second - first, half, digits, unknown=unknown).removesuffix(' %')} points"
 
