@@ -23,6 +23,7 @@ import pytest
 import tightlink as tl
 from tightlink import cli, experiment, report
 from tightlink.experiment import running, stored
+from tightlink.experiment.factors import value_at
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.precision import Precision, half_width, median_half_width
@@ -718,3 +719,15 @@ def test_unknown_intervals_are_explained_where_some_are(
     printed = capsys.readouterr()
     assert "± ?" not in printed.out
     assert explained not in printed.err
+
+
+def test_one_at_a_time_of_a_key_with_its_default(file: Path, tmp_path: Path) -> None:
+    base = tl.load(file).set("duration", "1 s")
+    keys = {"link.bottleneck.delay": ["5 ms", "10 ms"], "traffic.ftp.flows": [1, 2]}
+    found = tl.sweep(base, keys, design="one-at-a-time", output=tmp_path / "out")
+    own = value_at(base, "link.bottleneck.delay")
+    rows = [(own, 1), *((delay, 1) for delay in ("5 ms", "10 ms") if delay != own), (own, 2)]
+    assert found.summary.select("link.bottleneck.delay", "traffic.ftp.flows").rows() == rows
+    page = report.run_report(tmp_path / "out").read_text()
+    assert "2 levels of <code>traffic.ftp.flows</code>" in page
+    assert "Hardly changed: ." not in page
