@@ -126,6 +126,8 @@ def _run(
 ) -> Experiment:
     with watching() as watch:
         experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
+    for note in plan.notes[len(plan.design.notes) :]:
+        say(note)
     for error in experiment.store.damaged:
         say(error.mended)
     status = experiment.runs.select("status").collect()["status"]
@@ -153,7 +155,7 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     own = {key: value_at(plan.scenario, key) for key in keys}
     rows = [[str(cell.number), *(shown(cell.values.get(key, own[key])) for key in keys)] for cell in plan.cells]
     print_table(["cell", *keys], rows)
-    for note in plan.design.notes:
+    for note in plan.notes:
         say(note)
     for group in plan.design.aliases[:_MOST_ALIASES]:
         say(f"cannot be told apart: {' = '.join(group)}")

@@ -23,7 +23,7 @@ from typing import Any
 
 from tightlink.errors import Argument, ScenarioError, located
 from tightlink.experiment.designs import CSV, ONE_AT_A_TIME, Design
-from tightlink.experiment.factors import Factor, as_text, same, value_at
+from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.scenario import Scenario
 from tightlink.scenario.congestion import congestion_spec
 from tightlink.scenario.values import LARGEST_SEED
@@ -77,10 +77,6 @@ def cells(base: Scenario, design: Design) -> list[Cell]:
         elif found[text].values != levels:
             expected = "controls of different names (class attribute name), or one control with an option"
             raise ScenarioError(expected, key=", ".join(levels), value=[*levels.values()])
-    for factor in design.factors:
-        if factor.only and not any(factor.matters(cell.values, base) for cell in found.values()):
-            met = ", ".join(f"{key} = {' or '.join(map(as_text, values))}" for key, values in factor.only.items())
-            raise ScenarioError(f"{met} in some combination, as it is varied under that condition", key=factor.name)
     listed = list(found.values())
     # What takes the whole scenario to see is found here if it is the same everywhere, and else with its run.
     with _of_factors(design):

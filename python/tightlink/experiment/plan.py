@@ -30,7 +30,7 @@ from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.designs import Design
 from tightlink.experiment.execute import Task
-from tightlink.experiment.factors import Factor
+from tightlink.experiment.factors import Factor, as_text
 from tightlink.experiment.precision import FEWEST, MOST_REPLICATIONS, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.scenario import Scenario, load
@@ -181,6 +181,16 @@ class Plan:
             ScenarioError: A factor hits nothing, or a level is wrong.
         """
         return cells(self.scenario, self.design)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What must be known of the design, and which factors are varied in no combination."""
+        found = list(self.design.notes)
+        for factor in self.design.factors:
+            if factor.only and not any(factor.matters(cell.values, self.scenario) for cell in self.cells):
+                met = " and ".join(f"{key} = {' or '.join(map(as_text, given))}" for key, given in factor.only.items())
+                found.append(f"{factor.name} is not varied: no combination has {met}")
+        return found
 
     def tasks(self) -> Iterator[Task]:
         """The runs, cell by cell, without those that a precision adds."""

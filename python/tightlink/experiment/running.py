@@ -202,7 +202,7 @@ class _Sweep:
             "command": command,
             "design": plan.design.kind,
             "factors": [list(factor.keys) for factor in plan.design.factors],
-            "notes": list(plan.design.notes),
+            "notes": plan.notes,
             "aliases": [list(group) for group in plan.design.aliases],
             "precision": None if plan.precision is None else str(plan.precision),
             "max_replications": None if plan.precision is None else plan.precision.most,
