@@ -527,7 +527,7 @@ def test_a_transfer_that_lost_its_last_packet_waits_for_a_probe() -> None:
     run = tl.simulate(scenario)
     assert (run.flows["timeouts"][0], run.completion_times["completion_max_s"][0] > 0.2) == (0, True)
     found = _found(run, "q")
-    assert (found.causes[0].name, found.causes[0].share > 0.9) == ("timeouts", True)
+    assert (found.causes[0].name, (found.causes[0].share or 0.0) > 0.9) == ("timeouts", True)
     assert "They wait for tail loss probes, as 9 % of the packets are lost" in found.answer
     assert "busy at times" not in found.answer
     assert _helps(scenario, "q", 0.1) == [{"traffic.q.tcp.rto.min": "1 ms"}]

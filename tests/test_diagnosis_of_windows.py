@@ -342,9 +342,11 @@ def test_who_halves_by_each_mark_beside_dctcp() -> None:
     assert "as dctcp reduces by the share of marks, and old by each of them" in found.sentence
     first = found.suggestions[0]
     assert first.changes == {"traffic.old.tcp.congestion": "dctcp"}
-    after = tl.simulate(scenario.set_all(first.changes)).flows["goodput_bps"]
-    assert after.min() > 0.8 * after.mean()
-    assert run.flows["goodput_bps"].min() < 0.2 * run.flows["goodput_bps"].mean()
+    before, after = (
+        each.flows["goodput_bps"].to_list() for each in (run, tl.simulate(scenario.set_all(first.changes)))
+    )
+    assert min(after) > 0.8 * sum(after) / 3
+    assert min(before) < 0.2 * sum(before) / 3
 
 
 def test_a_window_that_opens_slowly_holds_bbr_at_random_losses() -> None:
@@ -386,7 +388,8 @@ def test_a_small_queue_of_many_flows_is_to_be_a_part_of_the_path() -> None:
     link = tl.simulate(scenario.set("observe.interval", "1 s").set_all(change)).series.filter(
         entity="n.bottleneck", metric="utilization"
     )
-    assert link.filter(pl.col("time_s") > 10)["value"].mean() > 0.98
+    busy = link.filter(pl.col("time_s") > 10)["value"].to_list()
+    assert sum(busy) / len(busy) > 0.98
 
 
 def test_an_overshoot_beside_marks_is_no_recovery() -> None:
