@@ -272,6 +272,19 @@ def test_a_rule_puts_a_wire_where_it_says() -> None:
     assert first[1] > first[0]
 
 
+def test_rules_that_draw_count_by_the_mean_of_their_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One draw of twelve wires anywhere differs from the next by more than one rule from another."""
+    monkeypatch.setattr(growth, "STEPS", 3)
+    monkeypatch.setattr(growth, "starts", lambda: (graphs.scale_free(16),))
+    start = growth.starts()[0]
+    drawn = [one.critical[-1] for one in growth.drawn(start, "anywhere")]
+    assert len(set(drawn)) > 1
+    assert len(drawn) == growth.DRAWS
+    assert len(growth.drawn(start, "congested")) == 1
+    found = networks.growth_table().filter(pl.col("rule") == "anywhere")
+    assert found["critical"].to_list() == [pytest.approx(sum(drawn) / len(drawn))]
+
+
 def test_capacity_is_added_or_moved() -> None:
     start = graphs.scale_free(16)
     wider, moved = (growth.grown(start, rule) for rule in ("wider", "moved"))

@@ -213,10 +213,8 @@ def _routing(found: Collection[Measured]) -> dict[str, object]:
 
 #: The longest windows, in samples, as `tightlink.analysis.networks.transition` takes them.
 _LONGEST: Final = 32
-#: How far a step may be rounded: two of the times 1 / √(services in a window).
+#: How far a step may be rounded, and a maximum be from where it is: two of the times 1 / √(services in a window).
 ROUNDED: Final = 2 / float(np.sqrt(CAPACITY * _LONGEST * SAMPLE_S))
-#: How near the critical load a maximum is called to be at it.
-_NEAR: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -260,7 +258,7 @@ def fluctuations_values(found: Collection[Measured], limited: Limited) -> dict[s
     return {
         "fluctuations.worst": max(found, key=lambda one: abs(one.rise.value - 1) / one.rise_tolerance),
         "fluctuations.rounded": ROUNDED,
-        "fluctuations.peaked_graphs": sum(abs(peak - 1) <= _NEAR for peak in peaks),
+        "fluctuations.peaked_graphs": sum(abs(peak - 1) <= ROUNDED for peak in peaks),
         "fluctuations.limited_peak": max(short, key=lambda peak: abs(peak - 1)),
     }
 

@@ -119,12 +119,16 @@ BEFORE = "before"
 
 
 def growth_table() -> pl.DataFrame:
-    """A row for each graph and rule: its critical load by the theory, its gain, and what the graph is like."""
+    """A row for each graph and rule: its critical load by the theory, its gain, and what the graph is like.
+
+    Means over the draws of rules that draw.
+    """
     rows = []
     for start in growth.starts():
         rows.append(_row(start, BEFORE, growth.before(start)))
-        rows += [_row(start, rule, growth.grown(start, rule).case) for rule in growth.RULES]
-    return pl.DataFrame(rows).with_columns(gain=pl.col("critical") / pl.col("critical").first().over("graph"))
+        rows += [_row(start, rule, one.case) for rule in growth.RULES for one in growth.drawn(start, rule)]
+    means = pl.DataFrame(rows).group_by("graph", "family", "rule", maintain_order=True).mean()
+    return means.with_columns(gain=pl.col("critical") / pl.col("critical").first().over("graph"))
 
 
 def _row(start: Named, rule: str, case: Case) -> dict[str, float | str]:
@@ -145,7 +149,7 @@ def steps() -> pl.DataFrame:
     """λc by the theory after each step, over what it was before the first: a row for each rule and step."""
     rows = []
     for rule in growth.RULES:
-        each = np.array([growth.grown(start, rule).critical for start in growth.starts()])
+        each = np.array([one.critical for start in growth.starts() for one in growth.drawn(start, rule)])
         gains = (each / each[:, :1]).mean(axis=0)
         rows += [{"rule": growth.RULES[rule], "step": step, "gain": gain} for step, gain in enumerate(gains.tolist())]
     return pl.DataFrame(rows)
@@ -154,7 +158,12 @@ def steps() -> pl.DataFrame:
 def growth_values(found: pl.DataFrame, measured: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name: growth.… of all rules, growth.RULE.… of one."""
     wired = measured.filter(~pl.col("network").str.contains("-(?:wider|moved)$"))
-    falls = [np.diff(growth.grown(start, rule).critical) < 0 for start in growth.starts() for rule in growth.WIRES]
+    falls = [
+        np.diff(one.critical) < 0
+        for start in growth.starts()
+        for rule in growth.WIRES
+        for one in growth.drawn(start, rule)
+    ]
     return {
         "growth": by_rule(found),
         "growth.graphs": len(growth.starts()),
@@ -173,6 +182,7 @@ def by_rule(found: pl.DataFrame) -> pl.DataFrame:
 
     beside = found.with_columns(
         better=pl.col("gain") > under("anywhere", "gain"),
+        apart=pl.col("gain") - under("anywhere", "gain"),
         better_than_wires=pl.col("gain") > under("congested", "gain"),
         more_uneven=pl.col("degree_ratio") > under(BEFORE, "degree_ratio"),
         ratio=pl.col("degree_ratio") / under(BEFORE, "degree_ratio"),
@@ -181,7 +191,8 @@ def by_rule(found: pl.DataFrame) -> pl.DataFrame:
     return beside.group_by("rule", maintain_order=True).agg(
         pl.col("better", "better_than_wires", "more_uneven").sum(),
         pl.col("gain", "of_even").min().name.suffix("_least"),
-        pl.col("gain", "ratio", "path", "of_even").mean(),
+        pl.col("gain", "ratio", "path", "of_even", "apart").mean(),
+        apart_error=pl.col("apart").std() / pl.len().sqrt(),
         **{
             f"gain_{family}": pl.col("gain").filter(pl.col("family") == family).mean()
             for family in found["family"].unique(maintain_order=True)

@@ -139,8 +139,9 @@ def _sizes(table: pl.DataFrame) -> dict[str, object]:
     not_sharpened = [family for family, one in found.items() if one.low >= 0]
     undecided = (
         "Exponents of n of the width of the onset, from −5 to 5, with 95 % intervals by the errors of the widths: "
-        f"{exponents}; a phase transition's is −1/ν, negative. They exclude that on: {', '.join(not_sharpened) or 'none'}; "
-        "on the others sizes do not tell. The document says that congestion can perhaps be seen so on networks."
+        f"{exponents}; a phase transition's is −1/ν, negative. They exclude that on: "
+        f"{', '.join(not_sharpened) or 'none'}; on the others sizes do not tell. "
+        "The document says that congestion can perhaps be seen so on networks."
     )
     return {
         "size.ring_exponent": slope,

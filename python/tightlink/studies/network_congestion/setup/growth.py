@@ -49,6 +49,9 @@ WIRES: Final = {
     "preferential": "to nodes with many wires",
     "anywhere": "anywhere",
 }
+#: Of the rules that draw, which differ from draw to draw by more than rules do; the first draw is simulated.
+DRAWN: Final = ("preferential", "anywhere")
+DRAWS: Final = 10
 CAPACITIES: Final = {"wider": "more capacity for the busiest wire", "moved": "capacity moved to the busiest wire"}
 RULES: Final = WIRES | CAPACITIES
 
@@ -88,9 +91,14 @@ def starts() -> tuple[Named, ...]:
 
 
 @cache
-def grown(start: Named, rule: str) -> Grown:
+def grown(start: Named, rule: str, draw: int = 0) -> Grown:
     """What a rule makes of a graph."""
-    return _by_capacity(start, rule) if rule in CAPACITIES else _by_wires(start, rule)
+    return _by_capacity(start, rule) if rule in CAPACITIES else _by_wires(start, rule, draw)
+
+
+def drawn(start: Named, rule: str) -> list[Grown]:
+    """What a rule makes of a graph, in each of its draws."""
+    return [grown(start, rule, draw) for draw in range(DRAWS if rule in DRAWN else 1)]
 
 
 @cache
@@ -108,9 +116,10 @@ def networks() -> tuple[Case, ...]:
     )
 
 
-def _by_wires(start: Named, rule: str) -> Grown:
+def _by_wires(start: Named, rule: str, number: int) -> Grown:
     """A graph to which wires are added; all carry as much."""
-    draw = np.random.default_rng(crc32(f"{start.name}-{rule}".encode()))
+    name = f"{start.name}-{rule}" + (f"-draw-{number}" if number else "")
+    draw = np.random.default_rng(crc32(name.encode()))
     named, critical = start, []
     for step in range(STEPS + 1):
         routes = Case(named.name, named, LOADS).routes
@@ -118,7 +127,7 @@ def _by_wires(start: Named, rule: str) -> Grown:
         if step < STEPS:
             graph = named.graph.copy()
             graph.add_edge(*_RULES[rule](named.graph, routes, draw))
-            named = Named(f"{start.name}-{rule}-{step + 1}", start.family, graph)
+            named = Named(f"{name}-{step + 1}", start.family, graph)
     return Grown(named, rule, np.full(len(routes.links), CAPACITY), tuple(critical))
 
 
