@@ -19,6 +19,7 @@ from tightlink.studies.link_saturation import STUDY
 from tightlink.studies.link_saturation.observe import saturation
 from tightlink.studies.link_saturation.observe.bifurcation import correlation_steps, series
 from tightlink.studies.link_saturation.observe.saturation import measure
+from tightlink.studies.link_saturation.report import by_frames
 from tightlink.studies.link_saturation.setup import interface, sweeps, variations
 from tightlink.studies.study import Report
 
@@ -223,3 +224,15 @@ def test_the_correlation_time_of_a_series_is_known() -> None:
     for step in range(1, len(draw)):
         series[step] = 0.9 * series[step - 1] + draw[step]
     assert correlation_steps(series) == pytest.approx(9.5, rel=0.1)
+
+
+def test_a_datagram_that_fits_is_no_fragment() -> None:
+    """The sweep across the limit begins with the largest datagram of one frame."""
+    sizes = {"main": (1425, 1450), "fragments": sweeps.FRAGMENTED, "jumbo": (1450, 2050)}
+    observed = {
+        name: pl.DataFrame({"datagram_bytes": list(each), "goodput_bps": [95e6] * len(each)})
+        for name, each in sizes.items()
+    }
+    found = {words: table["datagram_bytes"].to_list() for words, table in by_frames(observed).items()}
+    assert found["1500 B, whole"] == [1425, 1450, sweeps.WHOLE_BYTES]
+    assert min(found["1500 B, in fragments"]) == sweeps.WHOLE_BYTES + 1

@@ -76,18 +76,14 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
         "link": "", "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f",
         "interface % at 25 B": ".0f", "found (frames)": "",
     }  # fmt: skip
-    packets = {"main": "1500 B, whole", "fragments": "1500 B, in fragments", "jumbo": "9000 B"}
-    sizes = pl.col("datagram_bytes").is_between(1000, 3000)
-    near = {words: observed[name].filter(sizes).select("datagram_bytes", "goodput_bps")
-            for name, words in packets.items()}  # fmt: skip
     links = {
         title: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for title, name in titles.items()
     }
     bare = observed["bare"].filter(pl.col("datagram_bytes") <= 150)
     return {
         "fragments": charts.points(
-            labelled(near, "mtu"), "datagram_bytes", "goodput_bps", by="mtu", x_title="payload of a datagram (B)",
-            height=280, x_domain=(1000, 3050), y_domain=(85 * MBIT, 100 * MBIT),
+            labelled(by_frames(observed), "mtu"), "datagram_bytes", "goodput_bps", by="mtu",
+            x_title="payload of a datagram (B)", height=280, x_domain=(1000, 3050), y_domain=(85 * MBIT, 100 * MBIT),
         ),
         "bandwidths": [
             over_payload(
@@ -103,6 +99,16 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
             x_title="payload (B)", height=240, y_domain=(0, 160_000),
         ),
     }  # fmt: skip
+
+
+def by_frames(observed: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Goodputs over the size of datagrams, by the largest frame and by whether one was enough for a datagram."""
+    main, fragments, jumbo = (
+        observed[name].select("datagram_bytes", "goodput_bps").filter(pl.col("datagram_bytes").is_between(1000, 3000))
+        for name in ("main", "fragments", "jumbo")
+    )
+    usual, whole = pl.concat([main, fragments]), pl.col("datagram_bytes") <= sweeps.WHOLE_BYTES
+    return {"1500 B, whole": usual.filter(whole), "1500 B, in fragments": usual.filter(~whole), "9000 B": jumbo}
 
 
 def _of_receivers(observed: Mapping[str, Any]) -> dict[str, Any]:
