@@ -1,11 +1,9 @@
-//! Queue disciplines, one file each. A new one is a file and a line in one of the lists at the end.
+//! Queue disciplines, one file each. A new one is a file and a line in one of the lists of `kinds.rs`.
 //!
 //! Some decide when a packet arrives whether it may join; they hold no packets, as the departures of those
 //! that joined are known from then on (see [`server`](super::server)). Others decide when the line is free
 //! which packet is next and which are lost; they hold the packets that wait (see
 //! [`managed`](super::link::managed)).
-
-use serde::{Deserialize, Serialize};
 
 use crate::network::wire::Wire;
 use crate::packet::Packet;
@@ -14,6 +12,7 @@ use crate::scenario::Profile;
 use crate::time::Time;
 
 pub use flow_key::FlowKey;
+pub use kinds::{Held, QUEUES, Queue, QueueSpec};
 pub use limit::{Load, QueueLimit};
 
 pub mod cake;
@@ -29,6 +28,7 @@ mod flow_queues;
 pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod fq_pie;
+mod kinds;
 mod limit;
 pub mod pie;
 pub mod policer;
@@ -236,231 +236,6 @@ pub trait Store {
     fn random_draws(&self) -> u64 {
         0
     }
-}
-
-macro_rules! queues {
-    (
-        on arrival: $($name:literal => $module:ident :: $type:ident),+;
-        at departure: $($held_name:literal => $held_module:ident :: $held_type:ident),+;
-    ) => {
-        /// A queue's kind and parameters.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "kind")]
-        pub enum QueueSpec {
-            $(
-                #[doc = concat!("`", $name, "`")]
-                #[serde(rename = $name)]
-                $type(<$module::$type as Discipline>::Spec),
-            )+
-            $(
-                #[doc = concat!("`", $held_name, "`")]
-                #[serde(rename = $held_name)]
-                $held_type(<$held_module::$held_type as Store>::Spec),
-            )+
-        }
-
-        impl QueueSpec {
-            /// The kind, as a scenario names it.
-            #[must_use]
-            pub fn kind(&self) -> &'static str {
-                match self {
-                    $(Self::$type(_) => $name,)+
-                    $(Self::$held_type(_) => $held_name,)+
-                }
-            }
-
-            /// What "full" means; the packet in service counts.
-            #[must_use]
-            pub fn limit(&self) -> QueueLimit {
-                match self {
-                    $(Self::$type(spec) => spec.limit,)+
-                    $(Self::$held_type(spec) => spec.limit,)+
-                }
-            }
-
-            /// Whether packets wait in the queue itself, which decides when the line is free.
-            #[must_use]
-            pub fn decides_at_departure(&self) -> bool {
-                match self {
-                    $(Self::$type(_) => false,)+
-                    $(Self::$held_type(_) => true,)+
-                }
-            }
-
-            /// Whether it may mark packets instead of dropping them.
-            #[must_use]
-            pub fn marks(&self) -> bool {
-                match self {
-                    $(Self::$type(spec) => <$module::$type as Discipline>::marks(spec),)+
-                    $(Self::$held_type(spec) => <$held_module::$held_type as Store>::marks(spec),)+
-                }
-            }
-
-            /// Whether it may lose whatever comes at one instant, though it has room: by a probability that is one, or for
-            /// want of tokens.
-            #[must_use]
-            pub fn may_lose_all(&self) -> bool {
-                matches!(
-                    self,
-                    Self::Policer(_) | Self::Red(_) | Self::Pie(_) | Self::Rem(_) | Self::FqPie(_) | Self::DualPi2(_)
-                )
-            }
-        }
-
-        /// A queue at work that decides on arrival.
-        #[derive(Clone, Debug)]
-        pub enum Queue {
-            $(#[doc = concat!("`", $name, "`")] $type($module::$type),)+
-            /// Packets wait elsewhere.
-            Elsewhere,
-        }
-
-        impl Queue {
-            /// An empty queue of the given kind.
-            #[must_use]
-            pub fn new(spec: &QueueSpec, site: Site<'_>) -> Self {
-                match spec {
-                    $(QueueSpec::$type(spec) => Self::$type(Discipline::new(spec, site)),)+
-                    $(QueueSpec::$held_type(_) => Self::Elsewhere,)+
-                }
-            }
-
-            /// Whether the arriving packet may join.
-            pub fn admit(&mut self, arrival: &Arrival) -> Verdict {
-                match self {
-                    $(Self::$type(queue) => queue.admit(arrival),)+
-                    Self::Elsewhere => Verdict::Refuse(Refusal::Elsewhere),
-                }
-            }
-
-            /// What it has to be told.
-            #[must_use]
-            pub fn needs(&self) -> Needs {
-                match self {
-                    $(Self::$type(queue) => queue.needs(),)+
-                    Self::Elsewhere => Needs::default(),
-                }
-            }
-
-            /// Whether the limit leaves room for such a packet.
-            #[must_use]
-            pub fn has_room(&self, arrival: &Arrival) -> bool {
-                match self {
-                    $(Self::$type(queue) => queue.has_room(arrival),)+
-                    Self::Elsewhere => false,
-                }
-            }
-
-            /// Random numbers drawn so far.
-            #[must_use]
-            pub fn random_draws(&self) -> u64 {
-                match self {
-                    $(Self::$type(queue) => queue.random_draws(),)+
-                    Self::Elsewhere => 0,
-                }
-            }
-        }
-
-        /// A queue at work that decides at departure.
-        #[derive(Clone, Debug)]
-        pub enum Held {
-            $(#[doc = concat!("`", $held_name, "`")] $held_type($held_module::$held_type),)+
-        }
-
-        impl Held {
-            /// An empty queue of the given kind; nothing if that kind decides on arrival.
-            #[must_use]
-            pub fn new(spec: &QueueSpec, site: Site<'_>) -> Option<Self> {
-                match spec {
-                    $(QueueSpec::$type(_) => None,)+
-                    $(QueueSpec::$held_type(spec) => Some(Self::$held_type(Store::new(spec, site))),)+
-                }
-            }
-
-            /// Takes a packet in. Those that are lost for it are appended to `lost`.
-            ///
-            /// # Errors
-            /// It does not, and why.
-            pub fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
-                match self {
-                    $(Self::$held_type(queue) => queue.join(packet, on_line, lost),)+
-                }
-            }
-
-            /// The packet that enters the line at `now`. Those that are lost are appended to `lost`.
-            pub fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
-                match self {
-                    $(Self::$held_type(queue) => queue.next(now, lost),)+
-                }
-            }
-
-            /// When the next packet may go on the line, in seconds, though that be free before.
-            #[must_use]
-            pub fn ready_s(&self) -> f64 {
-                match self {
-                    $(Self::$held_type(queue) => queue.ready_s(),)+
-                }
-            }
-
-            /// For how long its shaper has been busy until `now_s`, in seconds, as a line of its rate would have been.
-            #[must_use]
-            pub fn shaped_s(&self, now_s: f64) -> f64 {
-                match self {
-                    $(Self::$held_type(queue) => queue.shaped_s(now_s),)+
-                }
-            }
-
-            /// Seconds from `now_s` until its shaper has let all go that waits.
-            #[must_use]
-            pub fn backlog_s(&self, now_s: f64) -> f64 {
-                match self {
-                    $(Self::$held_type(queue) => queue.backlog_s(now_s),)+
-                }
-            }
-
-            /// Random numbers drawn so far.
-            #[must_use]
-            pub fn random_draws(&self) -> u64 {
-                match self {
-                    $(Self::$held_type(queue) => queue.random_draws(),)+
-                }
-            }
-
-            /// Time that the packets waiting have waited until `now_s`, in seconds, added to `sum_s`.
-            #[must_use]
-            pub fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
-                match self {
-                    $(Self::$held_type(queue) => queue.waited_s(sum_s, now_s),)+
-                }
-            }
-        }
-
-        /// Names and one-line descriptions of all disciplines.
-        pub const QUEUES: &[(&str, &str)] = &[
-            $(($name, <$module::$type as Discipline>::HELP),)+
-            $(($held_name, <$held_module::$held_type as Store>::HELP),)+
-        ];
-    };
-}
-
-queues! {
-    on arrival:
-        "drop-tail" => drop_tail::DropTail,
-        "threshold" => threshold::Threshold,
-        "policer" => policer::Policer,
-        "red" => red::Red,
-        "pie" => pie::Pie,
-        "rem" => rem::Rem;
-    at departure:
-        "codel" => codel::Codel,
-        "fq-codel" => fq_codel::FqCodel,
-        "fq-pie" => fq_pie::FqPie,
-        "cobalt" => cobalt::Cobalt,
-        "fq-cobalt" => fq_cobalt::FqCobalt,
-        "cake" => cake::Cake,
-        "dualpi2" => dualpi2::DualPi2,
-        "drr" => drr::Drr,
-        "strict" => strict::Strict;
 }
 
 #[cfg(test)]
