@@ -18,7 +18,6 @@ use crate::time::Time;
 
 pub mod active;
 mod beyond;
-mod build;
 pub mod clock;
 mod estimate;
 pub mod exchange;
@@ -45,7 +44,7 @@ use clock::{Clock, Epoch};
 use flows::{FlowHosts, FlowPaths};
 use parts::Parts;
 use plan::Plan;
-use region::{Counted, Region};
+use region::{Counted, Region, build};
 use rounds::Span;
 use routes::Routes;
 use users::group::Group;

@@ -1,5 +1,6 @@
 //! A part of the network, processed epoch by epoch.
 
+pub(super) mod build;
 mod processors;
 
 use std::sync::Arc;
@@ -116,65 +117,6 @@ pub struct Region {
 }
 
 impl Region {
-    /// A part of a network in which nothing has happened; there are `parts` of them. Its links and places are worked
-    /// through in `order`, and `abroad` says of each link in which other part it ends.
-    #[must_use]
-    pub fn new(
-        (links, nodes, ends): (Vec<Link>, Nodes, Vec<u32>),
-        (places, groups): (Vec<Place>, usize),
-        (scatter, flows, samples): (Vec<Scatter>, Option<Box<FlowHosts>>, Option<Box<Samples>>),
-        routes: Arc<Routes>,
-        calendar: Calendar,
-        (order, abroad): (Vec<Stop>, Vec<Option<u32>>),
-        (clock, end, parts): (Clock, Time, u32),
-    ) -> Self {
-        // What has no place in the order has the one behind: destinations of datagrams only take.
-        let hosts = flows.as_ref().map_or(0, |flows| flows.paths.nodes.len());
-        let mut place_of = vec![order.len() as u32; routes.stops() + nodes.list.len() + hosts];
-        for (place, stop) in (0..).zip(&order) {
-            let stop = match stop {
-                Stop::Link(link) => *link,
-                Stop::Processor(number) => links.len() as u32 + number,
-                Stop::Site(place) => routes.stop(places[*place as usize].destination),
-                Stop::Host(host) => (routes.stops() + nodes.list.len()) as u32 + host,
-            };
-            place_of[stop as usize] = place;
-        }
-        let mut active = Active::new(order.len() + 1);
-        // Some may have something to do at once.
-        for place in &places {
-            active.add(0, place_of[routes.stop(place.destination) as usize]);
-        }
-        Self {
-            inboxes: place_of.into_iter().map(Inbox::new).collect(),
-            active,
-            calendar,
-            keeping: Wheel::default(),
-            holding: Wheel::default(),
-            arrivals: Vec::new(),
-            again: Vec::new(),
-            due: Vec::new(),
-            sorter: Sorter::default(),
-            ack_options: AckOptionSlab::default(),
-            counted: vec![Counted::default(); groups],
-            messages: vec![Vec::new(); parts as usize],
-            samples,
-            notes: None,
-            links,
-            nodes,
-            ends,
-            places,
-            scatter,
-            paths: flows.as_ref().map(|flows| Arc::clone(&flows.paths)),
-            flows,
-            routes,
-            order,
-            abroad,
-            clock,
-            end,
-        }
-    }
-
     /// Works through one epoch.
     pub fn work(&mut self, epoch: Epoch) {
         self.deliver(epoch);

@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use super::clock::Clock;
-use super::flows::{self, FlowHosts, FlowPaths};
-use super::parts::Parts;
-use super::plan::{Plan, Stop};
-use super::region::{Place, Region};
-use super::routes::Routes;
-use super::scatter::Scatter;
-use super::users::group::Group;
-use super::users::outlet::Calendar;
-use super::users::site::{Looks, Site};
+use super::{Counted, Place, Region};
 use crate::entities::Entities;
+use crate::epochs::active::Active;
+use crate::epochs::clock::Clock;
+use crate::epochs::flows::{self, FlowHosts, FlowPaths};
+use crate::epochs::inbox::{Inbox, Sorter};
+use crate::epochs::parts::Parts;
+use crate::epochs::plan::{Plan, Stop};
+use crate::epochs::routes::Routes;
+use crate::epochs::scatter::Scatter;
+use crate::epochs::users::group::Group;
+use crate::epochs::users::outlet::Calendar;
+use crate::epochs::users::site::{Looks, Site};
+use crate::epochs::wheel::Wheel;
 use crate::error::ScenarioError;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
 use crate::samples::Samples;
 use crate::scenario::{ScatterSpec, Scenario};
 use crate::time::Time;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// The groups of users.
-pub(super) fn groups(scenario: &Scenario, routes: &Routes, destinations: &[u32]) -> Vec<Arc<Group>> {
+pub fn groups(scenario: &Scenario, routes: &Routes, destinations: &[u32]) -> Vec<Arc<Group>> {
     let crossing_s = |from: u16, to: u16, size: u32| {
         let path = routes.path(&scenario.links, destinations[from as usize], to).unwrap_or_default();
         path.iter().map(|&link| crossing_s(scenario, link, size)).sum()
@@ -36,7 +40,7 @@ pub(super) fn groups(scenario: &Scenario, routes: &Routes, destinations: &[u32])
 }
 
 /// A part of the network, in which nothing has happened.
-pub(super) fn region(
+pub fn region(
     scenario: &Scenario,
     plan: &Plan,
     (parts, part): (&Parts, u32),
@@ -92,16 +96,52 @@ pub(super) fn region(
         Stop::Site(place) => place_of[place as usize].map(Stop::Site),
         Stop::Host(host) => is_here(paths.nodes[host as usize]).then_some(stop),
     });
-    let order = order.collect();
-    Ok(Region::new(
-        (links, nodes, ends),
-        (places, groups.len()),
-        (scatter, flows, samples.map(Box::new)),
-        Arc::clone(routes),
+    let order: Vec<Stop> = order.collect();
+    // What has no place in the order has the one behind: destinations of datagrams only take.
+    let hosts = if flows.is_some() { paths.nodes.len() } else { 0 };
+    let mut place_of = vec![order.len() as u32; routes.stops() + nodes.list.len() + hosts];
+    for (place, stop) in (0..).zip(&order) {
+        let stop = match stop {
+            Stop::Link(link) => *link,
+            Stop::Processor(number) => links.len() as u32 + number,
+            Stop::Site(place) => routes.stop(places[*place as usize].destination),
+            Stop::Host(host) => (routes.stops() + nodes.list.len()) as u32 + host,
+        };
+        place_of[stop as usize] = place;
+    }
+    let mut active = Active::new(order.len() + 1);
+    // Some may have something to do at once.
+    for place in &places {
+        active.add(0, place_of[routes.stop(place.destination) as usize]);
+    }
+    Ok(Region {
+        inboxes: place_of.into_iter().map(Inbox::new).collect(),
+        active,
         calendar,
-        (order, abroad.collect()),
-        (clock, end, parts.count),
-    ))
+        keeping: Wheel::default(),
+        holding: Wheel::default(),
+        arrivals: Vec::new(),
+        again: Vec::new(),
+        due: Vec::new(),
+        sorter: Sorter::default(),
+        ack_options: AckOptionSlab::default(),
+        counted: vec![Counted::default(); groups.len()],
+        messages: vec![Vec::new(); parts.count as usize],
+        samples: samples.map(Box::new),
+        notes: None,
+        links,
+        nodes,
+        ends,
+        places,
+        scatter,
+        paths: flows.as_ref().map(|flows| Arc::clone(&flows.paths)),
+        flows,
+        routes: Arc::clone(routes),
+        order,
+        abroad: abroad.collect(),
+        clock,
+        end,
+    })
 }
 
 /// The next destination, source and entity that are free.
