@@ -17,7 +17,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use serde_json::{Map, Value, json};
-use tightlink_sim::network::topology::Router;
+use tightlink_sim::network::routing::Router;
 use tightlink_sim::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 
 use crate::exact;

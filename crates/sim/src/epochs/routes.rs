@@ -1,6 +1,6 @@
 //! The route of a packet that has an address: at each node, one link for each destination.
 
-use crate::network::topology::{incoming, shortest_to};
+use crate::network::routing::{incoming, shortest_to};
 use crate::scenario::LinkSpec;
 
 /// No link.

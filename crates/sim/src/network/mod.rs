@@ -12,6 +12,7 @@ pub mod meter;
 pub mod node;
 pub mod processor;
 pub mod queue;
+pub mod routing;
 pub mod saturation;
 pub mod server;
 pub mod sources;
