@@ -127,17 +127,21 @@ impl Packets {
         let route = self.routes.find(port, &header)?;
         let place = own.buffer.keep(length);
         let record = Record::new(self.count, port as u8, size, header);
+        Some(self.push(port, (place, record), (route, 0), false))
+    }
+
+    /// Takes in a packet, or a copy of one, at or before a stop of a route.
+    fn push(
+        &mut self,
+        port: usize,
+        (place, record): (Place, Record),
+        (route, stop): (usize, usize),
+        copied: bool,
+    ) -> Id {
         self.count += 1;
-        own.transits.push_back(Transit {
-            place,
-            record,
-            stage: Stage::Inside,
-            route,
-            stop: 0,
-            copied: false,
-            begun_s: 0.0,
-        });
-        Some(Id { port, number: own.gone + own.transits.len() as u64 - 1 })
+        let Port { transits, gone, .. } = &mut self.ports[port];
+        transits.push_back(Transit { place, record, stage: Stage::Inside, route, stop, copied, begun_s: 0.0 });
+        Id { port, number: *gone + transits.len() as u64 - 1 }
     }
 
     fn get(&mut self, id: Id) -> Option<&mut Transit> {
@@ -287,17 +291,7 @@ impl Packets {
         }
         let place = port.buffer.copy(place)?;
         let record = Record { uid: self.count, ..record };
-        self.count += 1;
-        port.transits.push_back(Transit {
-            place,
-            record,
-            stage: Stage::Inside,
-            route,
-            stop,
-            copied: true,
-            begun_s: 0.0,
-        });
-        Some(Id { port: id.port, number: port.gone + port.transits.len() as u64 - 1 })
+        Some(self.push(id.port, (place, record), (route, stop), true))
     }
 
     /// When the next packet is due at a port.
