@@ -122,12 +122,6 @@ impl Record {
         Self { uid: self.uid, port: self.port, link, size: self.size, header: self.header, arrival_s, ..Self::NOTHING }
     }
 
-    /// The last instant of which it tells: when it was noted down, or before.
-    #[must_use]
-    pub fn last_s(&self) -> f64 {
-        [self.offer_s, self.due_s, self.sent_s].into_iter().fold(self.arrival_s, f64::max)
-    }
-
     /// As it lies on disk.
     #[must_use]
     pub fn encode(&self) -> [u8; BYTES] {
@@ -206,12 +200,5 @@ mod tests {
             assert_eq!(Record::decode(&record.encode()), Some(record));
         }
         assert_eq!(Record::decode(&[255; BYTES]), None);
-    }
-
-    #[test]
-    fn the_last_instant_ignores_what_did_not_happen() {
-        let record = Record::new(0, 0, 100, Header::default()).at(0, 0.25);
-        assert_eq!(record.last_s(), 0.25);
-        assert_eq!(Record { due_s: 2.0, ..record }.last_s(), 2.0);
     }
 }

@@ -63,7 +63,8 @@ proptest! {
             record(uid, if lost { Outcome::Queue } else { Outcome::Delivered }, flow, port, now_s, if lost { 0.0 } else { stay_s })
         }).collect();
         // As the relay notes them: when they end.
-        records.sort_by(|a, b| a.last_s().total_cmp(&b.last_s()));
+        let ends_s = |record: &Record| [record.due_s, record.sent_s].into_iter().fold(record.arrival_s, f64::max);
+        records.sort_by(|a, b| ends_s(a).total_cmp(&ends_s(b)));
         let (lines, flows) = lines(written(&records));
         prop_assert!(lines.windows(2).all(|pair| pair[0].time_s <= pair[1].time_s));
         let count = |sign| lines.iter().filter(|line| line.sign == sign).count();

@@ -262,12 +262,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.events
     }
 
-    /// Links on which routes meet again that part behind one link, evaluated without events.
-    #[must_use]
-    pub fn confluences(&self) -> usize {
-        self.fabric.lookahead.confluences.len()
-    }
-
     /// Link crossings, data and ACKs.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {

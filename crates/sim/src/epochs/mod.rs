@@ -242,12 +242,6 @@ impl<'a> EpochSimulation<'a> {
         self.regions.len() as u32
     }
 
-    /// Length of the epochs, in seconds, at most.
-    #[must_use]
-    pub fn epoch_s(&self) -> f64 {
-        self.span.clock.end(0).seconds()
-    }
-
     /// What has been simulated so far, in seconds.
     #[must_use]
     pub fn simulated_s(&self) -> f64 {
