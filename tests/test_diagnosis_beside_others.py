@@ -241,6 +241,8 @@ def test_transfers_fill_a_queue_with_data_or_with_acks() -> None:
     run = tl.simulate(scenario.set_all({"link.l.rate": "20 Mbit/s", "traffic.listen": listen}))
     assert "which pages fills, adds" in run.why("listen").sentence
     assert "which ACKs of pages fill, adds" in tl.simulate(scenario).why("call").sentence
+
+
 def test_ledbat_that_comes_late_takes_all() -> None:
     """It takes the queue of the first for the path, and both wait for 200 ms (RFC 6817 section 4.4)."""
     scenario = tl.loads("""

@@ -181,6 +181,8 @@ traffic.backup = { kind = "bulk", from = "home", to = "net", flows = 4 }
     waits = [1000 * (row["one_way_delay_p95_s"] - row["one_way_delay_mean_s"] + row["queueing_delay_mean_s"])
              for row in (after, before)]  # fmt: skip
     assert f"call waits {waits[0]:.0f} ms at p95 in place of {waits[1]:.0f} ms" in first.text
+
+
 def test_what_tcp_loses_at_a_short_queue_is_said() -> None:
     """Ten windows of BBR do not shrink to a BDP of 34 packets (Hock et al. 2017)."""
     scenario = tl.loads("""

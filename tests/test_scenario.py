@@ -571,6 +571,8 @@ traffic.x = {{ from = "office", to = "hq", {traffic} }}
         tl.loads(text).resolve()
     key = "tcp" if "bulk" in traffic else "udp"
     assert tl.loads(text).set(f"traffic.x.{key}.payload", largest).resolve()
+
+
 def test_datagrams_of_two_sizes_are_a_poisson_process_by_interval_alone() -> None:
     """M/G/1 at half the rate (Pollaczek, Khinchine); by ``rate`` an interval is longer behind a larger packet."""
     base = tl.loads("""

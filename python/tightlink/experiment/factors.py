@@ -28,7 +28,7 @@ from tightlink.scenario.values import is_control
 Level: TypeAlias = tuple[Any, ...]
 
 _EXAMPLE: Final = 'key=v1,v2,…, such as "link.bottleneck.queue=5 packets,20 packets" or traffic.bulk.flows=1..20'
-_FLOWS: Final = re.compile(r"traffic\.[^.]+\.flows")
+_FLOWS: Final = re.compile(r"traffic\.([^.]+)\.flows")
 _ONLY: Final = re.compile(r"(.*)\sif\s+([^=\s]+)\s*=\s*(.*)", re.DOTALL)
 
 
@@ -111,7 +111,8 @@ class Factor:
 def value_at(scenario: Scenario, key: str) -> Any:
     """The value of a key of a scenario with its defaults; nothing where there is none, or several that differ."""
     found = values_at(scenario.explicit().written(), key)
-    if all(value is None for value in found) and _FLOWS.fullmatch(key):
+    flows = _FLOWS.fullmatch(key)
+    if all(value is None for value in found) and flows is not None and flows[1] in scenario.traffic:
         # One flow, which without the key has no number in its name: a default that is not written.
         return 1
     return found[0] if found and all(value == found[0] for value in found) else None
