@@ -274,10 +274,19 @@ def wire(tmp_path: Path) -> Path:
     return file
 
 
+class _Emulating(subprocess.Popen[str]):
+    """A command that does not outlive a test that fails."""
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
+
 def _emulate(*arguments: str | Path) -> subprocess.Popen[str]:
     argv = [sys.executable, "-c", _HEEDING_CTRL_C, "emulate", *map(str, arguments)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    return _Emulating(argv, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
 @needs_links
