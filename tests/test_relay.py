@@ -28,6 +28,7 @@ from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import TracebackType
 
     Said = Callable[..., tuple[int, str, str]]
 
@@ -277,10 +278,12 @@ def wire(tmp_path: Path) -> Path:
 class _Emulating(subprocess.Popen[str]):
     """A command that does not outlive a test that fails."""
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is not None:
             self.kill()
-        super().__exit__(kind, *rest)
+        super().__exit__(kind, error, trace)
 
 
 def _emulate(*arguments: str | Path) -> subprocess.Popen[str]:
