@@ -88,10 +88,8 @@ def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[s
 
     Flows of datagrams have their delay variation, as on a terminal.
     """
-    frames = {name: run.table(name) for name in tables if name in run.tables}
-    if "flows" in frames:
-        frames["flows"] = with_delay_variation(run)
-    found = {name: frame.to_dicts() for name, frame in frames.items()}
+    there = [name for name in tables if name in run.tables]
+    found = {name: (with_delay_variation(run) if name == "flows" else run.table(name)).to_dicts() for name in there}
     return {"manifest": run.manifest, "why": (why or run.why()).to_dict()} | found
 
 

@@ -90,6 +90,10 @@ class Path:
         """The link of this name on the way there."""
         return next(link for link in self.forward if link.name == name)
 
+    def either_way(self, name: str) -> Link | None:
+        """The link of this name on the way there or back, if there is one."""
+        return next((link for link in (*self.forward, *self.reverse) if link.name == name), None)
+
     @property
     def tcp(self) -> Mapping[str, Any] | None:
         """The TCP connection as the engine reads it; nothing of datagrams."""

@@ -100,7 +100,7 @@ def suggestions(
     if others.burst is not None:
         for_rate = itertools.chain([others.burst], for_rate)
     tried = itertools.chain(for_delay, for_rate) if acks else itertools.chain(for_rate, for_delay)
-    where = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
+    where = path.either_way(delay.where)
     if where is not None and _stands(delay):
         tried = itertools.chain(lower_shaper(where, path), tried)
     made = _named(changed.suggestions(with_other_end(tried, where, others, changed)), path, others)
@@ -415,7 +415,7 @@ def _is_of_rate(cause: Cause) -> bool:
 def _for_delay(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, others: Others
 ) -> Iterator[Tried]:
-    link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
+    link = path.either_way(delay.where)
     # Nothing but a link that is up helps against the wait for one that is down.
     if link is None or not _stands(replace(delay, mean_s=delay.mean_s - queueing.of_outages_s(row, path, link))):
         return

@@ -63,9 +63,9 @@ def helps(
     if (slowest := took["slowdown_p99"]) is not None and slowest < _SLOW and not took["unfinished"]:
         return ()
     path = group.path(found.waits.where)
-    where = next((each for each in (*path.forward, *path.reverse) if each.name == found.waits.where), None)
     others = Others(beside=Beside.of(filling, found.waits.where, group.row, path))
-    made = changed.suggestions(with_other_end(_tried(run, group, found, filling), where, others, changed))
+    tried = _tried(run, group, found, filling, others)
+    made = changed.suggestions(with_other_end(tried, path.either_way(found.waits.where), others, changed))
     for cause in found.causes:
         if cause.name not in _OWN and (cause.share or 0.0) >= _WORTH_WINDOW:
             made += _of_windows(group, cause, changed)
@@ -91,7 +91,7 @@ def _of_windows(group: Group, cause: Cause, changed: Changed) -> tuple[Suggestio
     return suggestions(mean_of(group), path, (cause,), nothing, changed=changed, others=others)
 
 
-def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[Tried]:
+def _tried(run: Run, group: Group, found: Found, filling: Filling, others: Others) -> Iterator[Tried]:
     share = {cause.name: cause.share or 0.0 for cause in found.causes}
     own = [used for used in found.overloaded if group.parts(used.link.name).get(group.row["label"], 0.0) > _SMALL]
     if own:
@@ -103,7 +103,7 @@ def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[T
     # Short transfers wait in each of their round trips, whatever else makes these many.
     doubled = waits.mean_s >= waits.base_s and share.get("outage", 0.0) < _WORTH
     if (queued >= WAITS or doubled) and waits.mean_s >= _LONG_WAIT * waits.base_s:
-        around, turns = [*_collide(run, group)], [*_wait_less(run, group, waits, filling)]
+        around, turns = [*_collide(run, group)], [*_wait_less(run, group, waits, filling, others)]
         # Where they wait most at a host, no other path leads around it.
         at_host = any(used.link.name == waits.where and group.ends(used) for used in group.there)
         yield from [*turns, *around] if at_host else [*around, *turns]
@@ -163,15 +163,14 @@ def _collide(run: Run, group: Group) -> Iterator[Tried]:
             return
 
 
-def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling) -> Iterator[Tried]:
+def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling, others: Others) -> Iterator[Tried]:
     """A queue for each flow, or a class that goes first, where they wait behind what others send, or larger ones do."""
     used = next((each for each in group.there if each.link.name == waits.where), None)
-    path = group.path(waits.where)
     if used is None:
         # Their ACKs wait there: turns let these pass what others send.
-        back = next((link for link in path.reverse if link.name == waits.where), None)
+        back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
         if back is not None and back.discipline not in APART and filling.of(back.name, group.row):
-            yield fair_queues(back, Others(beside=Beside.of(filling, back.name, group.row, path)))
+            yield fair_queues(back, others)
         return
     if used.link.discipline in APART:
         return
@@ -179,8 +178,7 @@ def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling) -> Iterat
     own = group.bytes
     larger = behind and min(map(group.mean_bytes, behind)) >= _UNLIKE * own.mean()
     if larger or (own**2).mean() > _UNLIKE * own.mean() ** 2:
-        rtt_s = Beside.of(filling, waits.where, group.row, path).rtt_s
-        text, changes = fair_queues(used.link, Others(beside=Beside(rtt_s=rtt_s)))
+        text, changes = fair_queues(used.link, Others(beside=Beside(rtt_s=others.beside.rtt_s)))
         yield text, dict.fromkeys([_queue(used)], *changes.values())
     label = group.row["label"]
     if larger and group.parts(waits.where).get(label, 0.0) <= _SMALL:
