@@ -7,20 +7,43 @@ use crate::delays::Delays;
 
 /// Flows up to which delays are counted at once: what is counted of them, half a kibibyte each, fits into a second-level cache.
 const FEW: usize = 256;
-/// So many are noted before they are counted: a sixteenth of a second-level cache of a mebibyte.
-const NOTED: usize = 1 << 12;
-/// The bit of a note that tells a round trip.
-const ROUND_TRIP: u32 = 1 << 31;
+/// So many of a kind are noted before they are counted: a thirty-second of a second-level cache of a mebibyte.
+const NOTED: usize = 1 << 11;
 
 /// Delays of the flows.
 #[derive(Clone, Debug)]
 pub struct FlowDelays {
     one_way: Vec<OneWay>,
     rtt: Vec<Delays>,
-    /// What was not counted yet, `noted` of them: of which flow and which way, and the delay in seconds, in the order in
-    /// which they were seen.
-    notes: Box<[(u32, f64)]>,
-    noted: usize,
+    /// What was not counted yet; of a kind, or the processor would guess in vain which comes next.
+    ways: Notes,
+    round_trips: Notes,
+}
+
+/// Delays in the order in which they were seen, each of which flow, and how long it was in seconds.
+#[derive(Clone, Debug)]
+struct Notes {
+    all: Box<[(u32, f64)]>,
+    many: usize,
+}
+
+impl Notes {
+    /// Whether there was room for a note.
+    #[inline]
+    fn take(&mut self, flow: u32, delay_s: f64) -> bool {
+        let room = self.all.get_mut(self.many);
+        let taken = room.is_some();
+        if let Some(note) = room {
+            *note = (flow, delay_s);
+            self.many += 1;
+        }
+        taken
+    }
+
+    /// All that are noted, which then are no longer.
+    fn settle(&mut self, mut count: impl FnMut(usize, f64)) {
+        self.all[..std::mem::take(&mut self.many)].iter().for_each(|&(flow, delay_s)| count(flow as usize, delay_s));
+    }
 }
 
 /// From the source to the destination.
@@ -49,7 +72,8 @@ impl FlowDelays {
     #[must_use]
     pub fn of(flows: usize) -> Self {
         let (one_way, rtt) = (Vec::with_capacity(flows), Vec::with_capacity(flows));
-        Self { one_way, rtt, notes: vec![(0, 0.0); if flows > FEW { NOTED } else { 0 }].into(), noted: 0 }
+        let notes = || Notes { all: vec![(0, 0.0); if flows > FEW { NOTED } else { 0 }].into(), many: 0 };
+        Self { one_way, rtt, ways: notes(), round_trips: notes() }
     }
 
     /// Adds the next flow, whose packets need `unloaded_s` seconds where none waits.
@@ -61,7 +85,8 @@ impl FlowDelays {
     /// A packet of a flow was on its way for so long.
     #[inline(always)]
     pub fn note_one_way(&mut self, flow: u32, delay_s: f64) {
-        if !self.is_noted(flow, delay_s) {
+        if !self.ways.take(flow, delay_s) {
+            self.settle_one_way();
             self.one_way[flow as usize].add(delay_s);
         }
     }
@@ -69,49 +94,55 @@ impl FlowDelays {
     /// A round-trip time was measured.
     #[inline(always)]
     pub fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
-        if !self.is_noted(flow | ROUND_TRIP, rtt_s) {
+        if !self.round_trips.take(flow, rtt_s) {
+            self.settle_rtt();
             self.rtt[flow as usize].add(rtt_s);
         }
     }
 
-    /// Whether there was room for a note; else all are counted, and that of which there is none can be.
-    #[inline]
-    fn is_noted(&mut self, of: u32, delay_s: f64) -> bool {
-        if let Some(note) = self.notes.get_mut(self.noted) {
-            *note = (of, delay_s);
-            self.noted += 1;
-            return true;
-        }
-        if self.noted > 0 {
-            self.settle();
-        }
-        false
+    /// Counts what is noted, of each flow in its order.
+    pub fn settle(&mut self) {
+        self.settle_one_way();
+        self.settle_rtt();
     }
 
-    /// Counts what is noted, of each flow in its order.
+    #[inline]
+    fn settle_one_way(&mut self) {
+        if self.ways.many > 0 {
+            self.count_one_way();
+        }
+    }
+
+    #[inline]
+    fn settle_rtt(&mut self) {
+        if self.round_trips.many > 0 {
+            self.count_rtt();
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub fn settle(&mut self) {
-        for &(of, delay_s) in &self.notes[..std::mem::take(&mut self.noted)] {
-            if of & ROUND_TRIP > 0 {
-                self.rtt[(of ^ ROUND_TRIP) as usize].add(delay_s);
-            } else {
-                self.one_way[of as usize].add(delay_s);
-            }
-        }
+    fn count_one_way(&mut self) {
+        self.ways.settle(|flow, delay_s| self.one_way[flow].add(delay_s));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_rtt(&mut self) {
+        self.round_trips.settle(|flow, delay_s| self.rtt[flow].add(delay_s));
     }
 
     /// The one-way delays of a flow's packets, all of which are counted.
     #[must_use]
     pub fn one_way(&self, flow: usize) -> &OneWay {
-        debug_assert_eq!(self.noted, 0);
+        debug_assert_eq!(self.ways.many, 0);
         &self.one_way[flow]
     }
 
     /// The round-trip times of a flow, all of which are counted.
     #[must_use]
     pub fn rtt(&self, flow: usize) -> &Delays {
-        debug_assert_eq!(self.noted, 0);
+        debug_assert_eq!(self.round_trips.many, 0);
         &self.rtt[flow]
     }
 }
