@@ -6,6 +6,7 @@ import gc
 import importlib
 import json
 import os
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -45,6 +46,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let hundreds of commands compile once what each imports, even where Python is to write nothing beside sources."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
+    # Shells let jobs in the background ignore Ctrl-C, and what these start does, too.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two processors: with two, a quarter of their time goes by while tests wait for clocks."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors * 3 // 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

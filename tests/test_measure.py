@@ -226,11 +226,8 @@ def test_the_command_repeats_and_writes(tmp_path: Path, capfd: pytest.CaptureFix
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "voice.toml"
     file.write_text(VOICE.replace('"1 s"', '"60 s"'))
-    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    program += (
-        f"from tightlink import cli; sys.exit(cli.main(['measure', {str(file)!r}, '-o', {str(tmp_path / 'out')!r}]))"
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as running:
+    command = [sys.executable, "-m", "tightlink", "measure", str(file), "-o", str(tmp_path / "out")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         try:
             assert running.stderr is not None
             assert running.stderr.readline() == "tightlink: measuring in real time: 60 s\n"

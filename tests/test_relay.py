@@ -47,13 +47,6 @@ link.serial = { ends = ["router", "b"], rate = "100 Mbit/s", delay = "1 ms", que
 node.router.processor = { per_packet = "2 ms", input_ring = "10 packets" }
 traffic.ftp = { kind = "bulk", from = "a", to = "b" }
 """
-#: The command; shells let jobs in the background ignore Ctrl-C, and what these start does, too.
-_HEEDING_CTRL_C = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from tightlink.entry import main
-sys.exit(main())
-"""
 #: Sends so many datagrams of 972 B, 1000 with their headers, at once, and waits until the last has crossed the link.
 _FLOOD = """
 import socket, sys, time
@@ -287,7 +280,7 @@ class _Emulating(subprocess.Popen[str]):
 
 
 def _emulate(*arguments: str | Path) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-c", _HEEDING_CTRL_C, "emulate", *map(str, arguments)]
+    argv = [sys.executable, "-m", "tightlink", "emulate", *map(str, arguments)]
     pipe = subprocess.PIPE
     return _Emulating(argv, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 

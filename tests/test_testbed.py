@@ -32,9 +32,8 @@ _PATIENCE_S = 60
 _LASTING = "while True: time.sleep(0.1)"
 #: A bed with a program that would last, in its own process.
 _HELD = """
-import faulthandler, signal, sys, time
+import faulthandler, sys, time
 faulthandler.dump_traceback_later({patience} / 2)  # where it is stuck
-signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let jobs in the background ignore it
 from tightlink.measure.testbed import Bed
 with Bed() as bed:
     bed.add_host("a")
