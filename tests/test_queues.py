@@ -28,6 +28,22 @@ def resolved(queue: object) -> dict[str, Any]:
     return spec
 
 
+@pytest.mark.parametrize("kind", ["fq-codel", "cake", "pie", "dualpi2", "fq-pie", "fq-cobalt"])
+@pytest.mark.parametrize("before", ["codel", "fq-codel", "cake", "pie", "dualpi2"])
+def test_another_kind_has_its_own_defaults(before: str, kind: str) -> None:
+    changed = with_queue({"kind": before}).set("link.a.queue.kind", kind)
+    assert changed == with_queue({"kind": kind})
+    assert changed.explicit() == with_queue({"kind": kind}).explicit()
+
+
+def test_what_was_written_of_a_queue_stays_with_another_kind() -> None:
+    written = {"kind": "codel", "limit": "300 packets", "ecn": False}
+    changed = with_queue(written).set("duration", "5 s").set("link.a.queue.kind", "fq-codel")
+    assert changed.link["a"].queue == tl.FqCodel(limit="300 packets", ecn=False)
+    with pytest.raises(tl.ScenarioError, match=r"link.a.queue.interval: unknown key"):
+        with_queue({"kind": "codel", "interval": "50 ms"}).set("link.a.queue.kind", "pie")
+
+
 def test_options_have_the_defaults_of_their_sources() -> None:
     limit = {"packets": 100}
     assert resolved({"kind": "codel", "limit": "100 packets"}) == {

@@ -13,6 +13,7 @@ from tightlink.scenario.congestion import control_name, has_slow_start, reads_ma
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.problems import below
 from tightlink.scenario.profiles import PROFILES, Profile
+from tightlink.scenario.queues import with_defaults
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.shares import completed
 from tightlink.scenario.table import merged
@@ -70,7 +71,21 @@ def filled(scenario: Scenario) -> dict[str, Any]:
     if several or "routing" in data:
         data["routing"] = {"ecmp": "flow" if several else "none", "by": "hops"} | data.get("routing", {})
     data["observe"] = _observe(scenario) | data.get("observe", {})
+    _complete_queues(data)
     return data
+
+
+def _complete_queues(table: dict[str, Any], *, ruled: bool = False) -> None:
+    """Fill in what the queues of all links have by default, but for a limit where a rule for buffers gives one."""
+    ruled = ruled or "buffers" in table
+    for key, value in table.items():
+        if key == "queue" and isinstance(value, dict):
+            whole = with_defaults(value)
+            table[key] = {name: whole[name] for name in whole if name != "limit" or not ruled or name in value}
+        else:
+            for each in value if isinstance(value, list) else (value,):
+                if isinstance(each, dict):
+                    _complete_queues(each, ruled=ruled)
 
 
 def _place_traces(tables: list[Any], folder: Path) -> None:

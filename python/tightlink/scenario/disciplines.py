@@ -49,10 +49,6 @@ class Discipline(Table):
     kind: str
     """Queue discipline."""
 
-    def written(self) -> dict[str, Any]:
-        """The table with its defaults."""
-        return self.complete()
-
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them, without kind and limit; what depends on others is left to it."""
         return in_si(self, "kind", "limit")

@@ -20,6 +20,8 @@ from tightlink.scenario.table import wrong
 from tightlink.scenario.values import UNLIMITED, QueueLimit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import ValidatorFunctionWrapHandler
 
 #: How like the name of a discipline a word must be to be taken for one.
@@ -60,6 +62,15 @@ def _limit_is_optional(schema: dict[str, Any]) -> None:
 
 #: A queue where a rule gives a limit to those that have none of their own.
 RuledQueue = Annotated[Queue, WrapValidator(_silent_about_limit), Field(json_schema_extra=_limit_is_optional)]
+
+
+def with_defaults(queue: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a queue with the defaults of its kind.
+
+    >>> with_defaults({"kind": "codel", "target": "10 ms"})["interval"]
+    '100 ms'
+    """
+    return {**_KINDS[queue["kind"]].defaults(), **queue}
 
 
 def discipline(queue: object) -> Discipline:

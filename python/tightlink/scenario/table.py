@@ -247,6 +247,16 @@ class Table(BaseModel, metaclass=_TableType):
             if (name in given or name == "kind") and (value := getattr(self, name)) is not None
         }
 
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """What its keys are that nobody writes, of a table of which no default depends on the profile."""
+        fields = ((key, cls.model_fields[name]) for name, key in cls._in_order())
+        return {
+            key: as_written(field.default)
+            for key, field in fields
+            if not field.is_required() and field.default is not None
+        }
+
     def complete(self) -> dict[str, Any]:
         """The table with its defaults, for one of which none depends on the profile."""
         return {key: as_written(value) for name, key in self._in_order() if (value := getattr(self, name)) is not None}
