@@ -16,7 +16,7 @@ from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kernel import Kernel, disagreement
-from tightlink.diagnosis.kinds import FAIR, SCALABLE
+from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.media import larger_burst, next_class, slower
 from tightlink.diagnosis.path import Path
@@ -169,7 +169,7 @@ class Accounted:
             alike,
             fill={label: self._paths.control(label) for label in self._filling.of(where, row)},
             slower=slower(self._run, where, row, self._filling),
-            marks=self._marks(path.busiest),
+            marks=[*self._marks(path.busiest)],
             burst=larger_burst(self._paths, path.link(first.where)) if policed else None,
             needless=needless and turns,
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
@@ -178,21 +178,29 @@ class Accounted:
             alone=self._paths.has_alone(path.busiest.name, row),
         )
 
-    def _marks(self, link: Link) -> Tried | None:
-        """ECN for who does not answer the marks of a link; where others have a control that is made for them, that."""
-        halved, control = self._paths.halved_by_marks(link)
+    def _marks(self, link: Link) -> Iterator[Tried]:
+        """ECN for who does not answer the marks of a link; where others have a control that is made for them, that.
+
+        Beside Prague, which the Internet may have, a queue that gives it marks by itself (RFC 9332).
+        """
+        halved, control, _ = self._paths.halved_by_marks(link)
         if halved:
-            return f"{control} for {named(halved)} as well", {
-                f"traffic.{each}.tcp.congestion": control for each in halved
-            }
+            if control == "prague":
+                yield "DualPI2 (marks for L4S beside drops for others)", {f"{link.key}.queue": {"kind": "dualpi2"}}
+            changes = {f"traffic.{each}.tcp.congestion": control for each in halved}
+            yield f"{control} for {named(halved)} as well", changes
         deaf, controls = self._paths.deaf_to_marks(link)
         if not deaf:
-            return None
+            return
         key = f"traffic.{self._paths.group(deaf)}.tcp"
         if controls <= SCALABLE:
             control = min(controls)
-            return f"{control} for {deaf} as well", {f"{key}.congestion": control}
-        return f"ECN for {deaf} as well", {f"{key}.ecn": True}
+            yield f"{control} for {deaf} as well", {f"{key}.congestion": control}
+            return
+        own = {self._paths.control(label) for label in self._paths.users[link.name] if self._paths.is_of(label, deaf)}
+        # With ECN these ignore marks, too.
+        if not own & BY_RATE:
+            yield f"ECN for {deaf} as well", {f"{key}.ecn": True}
 
 
 @dataclass(frozen=True)

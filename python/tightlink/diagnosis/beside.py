@@ -106,8 +106,8 @@ class Others:
     """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
     next_class: Tried | None = None
     """A class for datagrams that wait behind those that a strict queue puts in an order."""
-    marks: Tried | None = None
-    """That who gets nearly all of its busiest link answers marks as others there do."""
+    marks: Sequence[Tried] = ()
+    """That all on its busiest link answer its marks alike, where who does not gets nearly all; or have other marks."""
     burst: Tried | None = None
     """A burst that takes what media send at once, where a policer drops them."""
     beside: Beside = field(default_factory=Beside)

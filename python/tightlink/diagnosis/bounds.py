@@ -68,9 +68,7 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float, many
         text += f", and {share_marked} of its packets are marked{early}" if early else ""
     if deaf := paths.deaf_to_marks(link)[0]:
         text += f", as {deaf} does not answer the marks that others do"
-    halved, control = paths.halved_by_marks(link)
-    if halved:
-        text += f", as {control} reduces by the share of marks, and {named(halved)} by each of them"
+    text += halves(link, paths)
     if window_fills(row, path) and paths.sharing(link.name, row) > 1 and gave_way(row, path, link, paths):
         text = (
             f"the receiver's window of {window(path)} holds the rate at window / RTT, {rate(row['throughput_bps'])}, "
@@ -82,6 +80,12 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float, many
     if (row["packets_dropped"] or 0) > many * row["packets_sent"]:
         text += f": {lost_percent(row)} of the packets are lost{timeouts(row)}"
     return Cause("saturated_link", share, "certain", link.name, text)
+
+
+def halves(link: Link, paths: Paths) -> str:
+    """That some take each mark of a link for a loss beside who reduces by their share, as words behind others."""
+    halved, control, each = paths.halved_by_marks(link)
+    return f", as {control} reduces by the share of marks, and {named(halved)} by each of {each}" if halved else ""
 
 
 def saturated(

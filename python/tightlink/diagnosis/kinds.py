@@ -16,8 +16,12 @@ BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
 SCALABLE: Final = frozenset({"dctcp", "prague"})
 #: Queues that give flows turns.
 FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+#: Queues that decide by themselves what they drop, or mark, of all that come.
+_OF_ALL: Final = ("codel", "pie", "red", "rem", "cobalt")
 #: Queues that decide by themselves what they drop.
-MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
+MANAGED: Final = (*FAIR[1:], *_OF_ALL, "dualpi2")
+#: Queues that mark packets of all controls alike, those with marks as an option if they have it.
+MARKS_ALIKE: Final = ("threshold", *_OF_ALL)
 #: The queue whose classes go one before the other.
 STRICT: Final = "strict"
 #: Queues that tell flows or classes apart: waits and losses there may be those of others.

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 from tightlink import units
 from tightlink.diagnosis.completions import open_loop
-from tightlink.diagnosis.kinds import DEAF, SCALABLE, YIELDING
+from tightlink.diagnosis.kinds import BY_RATE, DEAF, MARKS_ALIKE, SCALABLE, YIELDING
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.path import ALIKE, Longest, Path, control_of
 from tightlink.diagnosis.spans import Spans
@@ -316,21 +316,30 @@ class Paths:
             return "", frozenset()
         return most[0], frozenset(map(self.control, answers))
 
-    def halved_by_marks(self, link: Link) -> tuple[tuple[str, ...], str]:
+    def halved_by_marks(self, link: Link) -> tuple[tuple[str, ...], str, str]:
         """The groups that take each mark of a link for a loss beside who reduces by their share, and its control.
 
-        Nobody where that one does not get nearly all of it (Judd 2015).
+        Nobody where that one does not get nearly all of it (Judd 2015). Where a queue drops what it cannot mark, those
+        that lose these as well; the last of the three says what each of it is to them.
         """
-        most = self.takes_most(link.name) if link.discipline == "threshold" else None
+        alike = link.discipline in MARKS_ALIKE and link.spec["queue"].get("ecn", True)
+        most = self.takes_most(link.name) if alike else None
         users = self.users.get(link.name, ()) if most else ()
         own = {self.control(label) for label in users if most and self.is_of(label, most[0])}
-        others = [label for label in users if self._answers_marks(label) and self.control(label) not in SCALABLE]
+        others = [
+            label
+            for label in users
+            if self.control(label) not in {"", *SCALABLE, *BY_RATE}
+            and (link.discipline != "threshold" or self._answers_marks(label))
+        ]
         if len(own) != 1 or not own <= SCALABLE:
-            return (), ""
-        return tuple(dict.fromkeys(map(self.group, others))), own.pop()
+            return (), "", ""
+        each = {"them" if self._answers_marks(label) else "the drops" for label in others}
+        return tuple(dict.fromkeys(map(self.group, others))), own.pop(), " and ".join(sorted(each, reverse=True))
 
     def _answers_marks(self, label: str) -> bool:
-        return bool(self._flows[label]["transport"].get("tcp", {}).get("ecn"))
+        asks = bool(self._flows[label]["transport"].get("tcp", {}).get("ecn"))
+        return asks and self.control(label) not in BY_RATE
 
     def _rate(self, label: str) -> float:
         """What arrives of a flow, in bit/s; of one that the table does not tell apart, its part of its group's."""

@@ -84,13 +84,15 @@ def suggestions(
     for_rate, for_delay = _for_rate(path, found, others), _for_delay(row, path, found, delay, others)
     # Whoever puts classes in an order wants some to wait.
     in_turns = path.busiest.discipline in {*FAIR, STRICT}
-    unfair = not others.alike and found and found[0].name == "saturated_link" and not in_turns
+    first = found[0].name if found else ""
+    by_others = first == "saturated_link" or (first == "congestion_marks" and bool(others.marks))
+    unfair = by_others and not others.alike and not in_turns
     # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now, but at DualPI2.
     long = path.busiest.discipline == "dualpi2" or max(path.base_rtt_s, path.busiest.queueing_s) >= STANDING_S
     if unfair and long and not _is_greedy(row, path, path.busiest, others):
         for_rate = itertools.chain([fair_queues(path.busiest, others)], for_rate)
-    if others.marks is not None and found and found[0].name == "saturated_link":
-        for_rate = itertools.chain([others.marks], for_rate)
+    if by_others:
+        for_rate = itertools.chain(others.marks, for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     at_acks = any(link.name == delay.where for link in path.reverse)
     late = path.acks_wait_s > path.base_rtt_s
@@ -105,7 +107,7 @@ def suggestions(
         tried = itertools.chain(lower_shaper(where, path), tried)
     made = _named(changed.suggestions(with_other_end(tried, where, others, changed)), path, others)
     # A control is no choice where others have set it.
-    sweep = swept(path, [each for each in made if others.marks is None or each.changes != others.marks[1]])
+    sweep = swept(path, [each for each in made if all(each.changes != of_others for _, of_others in others.marks)])
     return (*made, *(changed.swept(*sweep) if sweep is not None else ()))
 
 

@@ -16,6 +16,7 @@ from tightlink.diagnosis.bounds import (
     SATURATED,
     busy_processor,
     gave_way,
+    halves,
     handshake_timeouts,
     lasts,
     marked_early,
@@ -32,7 +33,7 @@ from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.response import renos_window
-from tightlink.diagnosis.words import DISCIPLINES, amount, of_each, percent, small_percent
+from tightlink.diagnosis.words import ALIKE, DISCIPLINES, amount, listed, of_each, percent, small_percent
 
 #: Where random losses are so many times those at queues, a flow's window is theirs.
 _MOSTLY: Final = 3.0
@@ -71,7 +72,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if lost and heeded and not more_marks and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
-        return _marks(row, path, share)
+        return _marks(row, path, paths, share)
     if _starting(row, path, share):
         return _start(row, path, share)
     return _growing(row, path, share)
@@ -233,11 +234,16 @@ def _marked(row: Mapping[str, Any], path: Path) -> float:
     return max(link.marked for link in path.forward) if (path.tcp or {}).get("ecn") else 0.0
 
 
-def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
+def _marks(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     link = max(path.forward, key=lambda each: each.totals.get("packets_marked") or 0)
     kind = DISCIPLINES.get(link.discipline, "the queue")
     marked = f"{small_percent(_marked(row, path))} of the packets{marked_early(row, path, link)}"
-    text = f"{kind} at {link.name} marks {marked}, and {path.congestion} keeps its window small"
+    controls = sorted({each.get("congestion") or path.congestion for each in row.get(ALIKE, [row])})
+    small = "its window small" if len(controls) == 1 else "their windows small"
+    text = f"{kind} at {link.name} marks {marked}, and {listed(controls)} keep{'s' * (len(controls) == 1)} {small}"
+    most, unlike = paths.takes_most(link.name), halves(link, paths)
+    if most is not None and unlike:
+        text += f"; {most[0]} gets {percent(most[1])} of what flows have there{unlike}"
     return Cause(
         "congestion_marks", share, "certain", link.name, text + losses.busy(row, link) + losses.beside_path(row, path)
     )
