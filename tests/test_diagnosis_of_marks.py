@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -64,3 +65,53 @@ def test_marks_that_keep_windows_small_are_said_of_each_control() -> None:
     (found,) = two(SHALLOW, CUBIC, {"congestion": "prague"}).why().diagnoses
     assert found.causes[0].name == "congestion_marks"
     assert "cubic and prague keep their windows small; b gets 96 % of what flows have there, as prague" in found.answer
+
+
+def test_what_l4s_waits_elsewhere_is_a_cost() -> None:
+    """A fair queue of CoDel waits for its target, where DualPI2 has L4S wait for less than a millisecond."""
+    run = tl.simulate(
+        tl.loads("""
+        profile = "linux"
+        duration = "20 s"
+        link.near = { ends = ["s1", "m"], rate = "1 Gbit/s", delay = "5 ms" }
+        link.far = { ends = ["s2", "m"], rate = "1 Gbit/s", delay = "40 ms" }
+        link.w = { ends = ["m", "r"], rate = "20 Mbit/s", delay = "5 ms", queue = { kind = "dualpi2" } }
+        traffic.near = { kind = "bulk", from = "s1", to = "r", tcp.congestion = "prague" }
+        traffic.far = { kind = "bulk", from = "s2", to = "r", tcp.congestion = "prague" }
+    """)
+    )
+    (fair,) = run.why().diagnoses[0].suggestions
+    helped = tl.simulate(run.scenario.set_all(fair.changes))
+    assert min(helped.flows["queueing_delay_mean_s"].to_list()) > 10 * max(run.flows["queueing_delay_mean_s"].to_list())
+    assert "less and waits 11 ms in place of 0.5" in fair.text
+    assert "far waits 7.6 ms in place of 0.57 ms" in fair.text
+
+
+def test_ecn_is_no_help_where_all_get_less_by_it() -> None:
+    """A threshold of two packets leaves CUBIC next to nothing: all that it leaves to others is the link."""
+    run = two(SHALLOW, CUBIC, {"congestion": "cubic"})
+    assert sum(rates(tl.simulate(run.scenario.set_all({"traffic.b.tcp.ecn": True})))) < 0.1 * sum(rates(run))
+    found = run.why()
+    assert "as b does not answer the marks that others do" in found.sentence.replace("\n", " ")
+    assert {key for each in found.suggestions for key in each.changes} == {"link.w.queue"}
+
+
+@pytest.mark.parametrize("kind", ["codel", "fq-codel", "cake"])
+@pytest.mark.parametrize("tcp", [{"congestion": "reno"}, CUBIC])
+def test_codel_waits_for_as_long_as_round_trips_are(kind: str, tcp: dict[str, Any]) -> None:
+    """An interval of a long round trip keeps the window (RFC 8289 §4.3); a plain queue adds what it takes."""
+    run = tl.simulate(
+        tl.loads(f"""
+        profile = "linux"
+        duration = "30 s"
+        link.w = {{ ends = ["s", "r"], rate = "50 Mbit/s", delay = "150 ms", queue = {{ kind = "{kind}", ecn = true }} }}
+        traffic.a = {{ kind = "bulk", from = "s", to = "r" }}
+    """).set("traffic.a.tcp", tcp)
+    )
+    interval, plain = (each for each in run.why().suggestions if each.changes)
+    assert interval.changes == {"link.w.queue.interval": "350 ms", "link.w.queue.target": "17.5 ms"}
+    helped = tl.simulate(run.scenario.set_all(interval.changes))
+    assert rates(helped)[0] > 1.1 * rates(run)[0]
+    assert helped.flows["queueing_delay_mean_s"][0] < 0.05
+    assert re.search(r"; a waits (199|216) ms in place of", plain.text)
+    assert not any(each.changes.keys() & interval.changes.keys() for each in helped.why().suggestions)

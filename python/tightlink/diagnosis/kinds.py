@@ -22,6 +22,8 @@ _OF_ALL: Final = ("codel", "pie", "red", "rem", "cobalt")
 MANAGED: Final = (*FAIR[1:], *_OF_ALL, "dualpi2")
 #: Queues that mark packets of all controls alike, those with marks as an option if they have it.
 MARKS_ALIKE: Final = ("threshold", *_OF_ALL)
+#: Queues that drop, or mark, what has waited for longer than a target for an interval, which is to be a round trip.
+BY_INTERVAL: Final = ("codel", "cobalt", "fq-codel", "fq-cobalt", "cake")
 #: The queue whose classes go one before the other.
 STRICT: Final = "strict"
 #: Queues that tell flows or classes apart: waits and losses there may be those of others.

@@ -103,7 +103,7 @@ def _codel(link: Link, path: Path, others: Others) -> Iterator[Tried]:
     pays = link.name in others.beside.acked and not carries_acks_alone(link, path)
     rises = link.highest_over_mean > LONG
     if link.queueing_s > STANDING_S and not (deaf or pays or rises):
-        timed, lasts = _timed(link, others)
+        timed, lasts = interval_for(link, others.beside.rtt_s)
         codel = {"kind": "codel", "limit": link.written() or "unlimited"} | timed
         yield f"CoDel{lasts and f' ({lasts})'}", {f"{link.key}.queue": codel}
 
@@ -145,7 +145,7 @@ def fair_queues(link: Link, others: Others) -> Tried:
     where: dict[str, list[str]] = {}
     changes: dict[str, Any] = {}
     for each in together if link in together else (link,):
-        timed, lasts = _timed(each, others)
+        timed, lasts = interval_for(each, others.beside.rtt_s)
         if each.name in others.beside.acked:
             text, queue = f"CAKE with its ACK filter{lasts and f' ({lasts})'}", _cake(each)
         else:
@@ -158,10 +158,10 @@ def fair_queues(link: Link, others: Others) -> Tried:
     return " and ".join(f"{text} at {listed(names)}" for text, names in where.items()), changes
 
 
-def _timed(link: Link, others: Others) -> tuple[dict[str, str], str]:
+def interval_for(link: Link, rtt_s: float) -> tuple[dict[str, str], str]:
     """CoDel's interval and target, where round trips, or a rate that changes far, take longer than it has."""
     changing = many(link) > 1 or link.highest_over_mean > LONG
-    longest_s = max(_INTERVAL_S, math.ceil(others.beside.rtt_s / _STEP_S) * _STEP_S) * (_CHANGING if changing else 1)
+    longest_s = max(_INTERVAL_S, math.ceil(rtt_s / _STEP_S) * _STEP_S) * (_CHANGING if changing else 1)
     if longest_s <= _INTERVAL_S:
         return {}, ""
     target_s = (_TARGET_OF_CHANGING if changing else _TARGET) * longest_s

@@ -13,9 +13,9 @@ from tightlink.diagnosis import bounds, filling, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
-from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, DEAF, FAIR, MANAGED, SCALABLE, STRICT
+from tightlink.diagnosis.kinds import BY_DELAY, BY_INTERVAL, BY_RATE, DEAF, FAIR, MANAGED, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, lower_shaper, other_queues
+from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, interval_for, lower_shaper, other_queues
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import burst, holds, long_enough, many
 from tightlink.diagnosis.sweeps import swept
@@ -152,6 +152,8 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
         changes = {name: change for name, change in _CHANGES.items() if name not in {"policer", "small_queue"}}
     elif not all(others.controls):
         changes = _CHANGES | {"timeouts": _shorter_timeout}
+    if first in {"early_drops", "congestion_marks"} and busy < _FULL[first]:
+        yield from _longer_interval(path, found[0], others)
     tried = (
         changes[cause.name](path, cause, others)
         for cause in worth
@@ -220,6 +222,16 @@ def _lengthen_queue(path: Path, cause: Cause, others: Others) -> Tried:
     many_flows = cause.name == "small_queue" and link.name == path.busiest.name and others.flows >= _MANY_FLOWS
     text, packets = long_enough(link, path, others.flows if many_flows else 1)
     return f"a plain {text}", {f"{link.key}.queue": packets}
+
+
+def _longer_interval(path: Path, cause: Cause, others: Others) -> Iterator[Tried]:
+    """An interval of CoDel as long as the longest round trip, which is what it waits for an answer (RFC 8289 §4.3)."""
+    link = path.link(cause.where)
+    times, _ = interval_for(link, max(others.beside.rtt_s, path.unfilled_rtt_s))
+    by_interval = link.discipline in BY_INTERVAL and bool(times)
+    if by_interval and units.time(times["interval"]) > link.spec["queue"]["interval_s"]:
+        text = f"an interval of {times['interval']} and a target of {times['target']}, as round trips there are long"
+        yield text, {f"{link.key}.queue.{key}": value for key, value in times.items()}
 
 
 def _relieve_acks(path: Path, cause: Cause, others: Others) -> Tried | None:

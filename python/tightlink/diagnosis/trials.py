@@ -23,9 +23,11 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from tightlink import control
+from tightlink.diagnosis.kinds import MANAGED, SCALABLE
 from tightlink.diagnosis.words import ms, percent, small_percent
 from tightlink.errors import ScenarioError
 from tightlink.lazy import _core
+from tightlink.scenario.overrides import values_at
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -38,6 +40,8 @@ _COSTS, _GAINS = 0.15, 0.02
 _LOST, _WAITS_S = 0.01, 0.005
 #: Of waits that are long at times only, which other seeds move further.
 _WAITS_P95_S: Final = 0.01
+#: What leaves all connections together less than this share of what they had helps none of them by as much.
+_LEFT: Final = 0.5
 #: Of TCP, which loses packets to learn of full queues, a larger share.
 _LOST_OF_TCP: Final = 0.05
 #: Traffic of which the rate, or the time that it takes, is all that matters.
@@ -63,6 +67,8 @@ class _Group:
     """What the flows of a traffic group have got."""
 
     datagrams: bool = False
+    scalable: bool = False
+    """Whether their control keeps queues short: they are sent for the sake of that."""
     goodput_bps: float = 0.0
     sent: int = 0
     dropped: int = 0
@@ -86,6 +92,7 @@ class _Group:
     def add(self, row: Mapping[str, Any]) -> None:
         """Count what a flow has got."""
         self.datagrams = row["transport"] == "udp"
+        self.scalable = row["congestion"] in SCALABLE
         self.goodput_bps += _number(row["goodput_bps"])
         self.sent += int(_number(row["packets_sent"]))
         self.dropped += int(_number(row["packets_dropped"]))
@@ -155,19 +162,28 @@ class Trials:
         both = {name: (before[name], after[name]) for name in before if name in after}
         # Who is to send less gets less.
         others = [name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys()]
-        waits = {name: [*self._waits(name, *both[name])] for name in others}
+        plain = self._replaces_discipline(changes)
+        waits = {
+            name: [*_waits(*both[name])] if plain or both[name][0].scalable or self._hurries(name) else []
+            for name in others
+        }
         found = {name: [*_costs(*both[name]), *waits[name]] for name in others}
         costs = [f"{name} {' and '.join(said)}" for name, said in found.items() if said]
         costs += _lost_of_tcp([pair for pair in both.values() if not pair[0].datagrams])
-        return Effect(any(_helps(*pair) for pair in both.values()), costs, any(waits.values()))
+        was, now = (
+            sum(both[name][side].goodput_bps for name in others if not both[name][0].datagrams) for side in (0, 1)
+        )
+        helps = now >= _LEFT * was and any(_helps(*pair) for pair in both.values())
+        return Effect(helps, costs, any(waits.values()))
 
-    def _waits(self, name: str, before: _Group, after: _Group) -> Iterator[str]:
-        if self._run.scenario.traffic[name].kind in _UNHURRIED:
-            return
-        if _are_longer(before.waits_s, after.waits_s, _WAITS_S):
-            yield f"waits {ms(after.waits_s)} in place of {ms(before.waits_s)}"
-        elif _are_longer(before.waits_p95_s, after.waits_p95_s, _WAITS_P95_S):
-            yield f"waits {ms(after.waits_p95_s)} at p95 in place of {ms(before.waits_p95_s)}"
+    def _hurries(self, name: str) -> bool:
+        return self._run.scenario.traffic[name].kind not in _UNHURRIED
+
+    def _replaces_discipline(self, changes: Mapping[str, Any]) -> bool:
+        """Whether a plain queue takes the place of one that keeps itself short."""
+        data = self._run.scenario.written()
+        before = [value for key, new in changes.items() if isinstance(new, str) for value in values_at(data, key)]
+        return any(isinstance(queue, dict) and queue.get("kind") in MANAGED for queue in before)
 
     def _tables(self, changes: Mapping[str, Any]) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]] | None:
         """Flows and completion times with the change."""
@@ -217,6 +233,13 @@ def _helps(before: _Group, after: _Group) -> bool:
         pairs.append((was, now))
     less = any(now < (1 - _GAINS) * was for was, now in pairs)
     return less or after.goodput_bps > (1 + _GAINS) * before.goodput_bps
+
+
+def _waits(before: _Group, after: _Group) -> Iterator[str]:
+    if _are_longer(before.waits_s, after.waits_s, _WAITS_S):
+        yield f"waits {ms(after.waits_s)} in place of {ms(before.waits_s)}"
+    elif _are_longer(before.waits_p95_s, after.waits_p95_s, _WAITS_P95_S):
+        yield f"waits {ms(after.waits_p95_s)} at p95 in place of {ms(before.waits_p95_s)}"
 
 
 def _are_longer(before_s: float, after_s: float, worth_s: float) -> bool:
