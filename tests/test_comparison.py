@@ -607,3 +607,23 @@ def test_shares_that_vary_have_an_interval_of_their_change() -> None:
     )
     # One that was without losses throughout cannot have had fewer.
     assert words.written(rows)["change"].to_list() == ["+2.2 ± 1.0 points", "−7.9 ± 2.7 points", "+0.4 ± ? points"]
+
+
+def test_marks_are_compared_where_there_are_any(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With ECN a queue's signals are marks: "packets dropped" of 0 and 0 says nothing of them."""
+    scenario = tl.loads("""
+        duration = "5 s"
+        link.w = { ends = ["s", "r"], rate = "20 Mbit/s", delay = "20 ms" }
+        traffic.f = { kind = "bulk", from = "s", to = "r", tcp = { congestion = "cubic", ecn = true } }
+    """)
+    for kind in ("codel", "pie"):
+        marking = scenario.set("link.w.queue", {"kind": kind, "ecn": True})
+        tl.simulate(marking).save(tmp_path / kind)
+        dropping = marking.set_all({"link.w.queue.ecn": False, "traffic.f.tcp.ecn": False})
+        tl.simulate(dropping).save(tmp_path / f"{kind}-drops")
+    assert cli.main(["compare", str(tmp_path / "codel"), str(tmp_path / "pie")]) == 0
+    marked = [line.split() for line in capsys.readouterr().out.splitlines() if "packets marked" in line]
+    assert [line[0] for line in marked] == ["f", "w"]
+    assert all(int(line[3]) > 0 for line in marked)
+    assert cli.main(["compare", str(tmp_path / "codel-drops"), str(tmp_path / "pie-drops")]) == 0
+    assert "packets marked" not in capsys.readouterr().out

@@ -738,3 +738,14 @@ def test_one_at_a_time_of_a_key_with_its_default(file: Path, tmp_path: Path) -> 
     page = report.run_report(tmp_path / "out").read_text()
     assert "2 levels of <code>traffic.ftp.flows</code>" in page
     assert "Hardly changed: ." not in page
+
+
+def test_a_sweep_counts_marks() -> None:
+    scenario = tl.loads("""
+        duration = "5 s"
+        link.w = { ends = ["s", "r"], rate = "20 Mbit/s", delay = "20 ms", queue = { kind = "codel", ecn = true } }
+        traffic.f = { kind = "bulk", from = "s", to = "r", tcp = { congestion = "cubic", ecn = true } }
+    """)
+    table = tl.sweep(scenario, {"link.w.queue.ecn": [True, False]}).runs.collect()
+    assert table["packets_marked"][0] > 0
+    assert table["packets_marked"][1] == 0

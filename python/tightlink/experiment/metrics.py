@@ -33,7 +33,7 @@ from tightlink.tables import TABLES, counted, measured
 #: Tables over time of traffic that is no single flows.
 OVER_TIME: Final[tuple[str, ...]] = ("users", "scatter")
 #: Columns of a run's flows that add up.
-_SUMS: Final = ("packets_sent", "packets_dropped", "packets_retransmitted", "timeouts")
+_SUMS: Final = ("packets_sent", "packets_dropped", "packets_marked", "packets_retransmitted", "timeouts")
 #: Rates of a run's flows, of all together from the first start to the last stop.
 _RATES: Final = ("goodput_bps", "throughput_bps")
 #: Columns of a run's flows of which the largest is taken; of others the mean over the flows.
@@ -157,7 +157,7 @@ def _of_completions(table: pl.DataFrame) -> dict[str, float]:
 
 def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
     values = {name: _known(rate_together(flows, name)) for name in _RATES}
-    values |= {name: float(flows[name].sum()) for name in _SUMS}
+    values |= {name: _sum(flows[name]) for name in _SUMS}
     values["loss"] = _loss(values["packets_dropped"], values["packets_sent"])
     return values | {name: _together_of(flows, name) for name in _OF_FLOWS if name in flows.columns}
 
@@ -186,6 +186,11 @@ def _together_of(flows: pl.DataFrame, name: str) -> float:
     """The largest value of several flows, or the mean of their values."""
     value = flows[name].max() if _LARGEST.fullmatch(name) else flows[name].mean()
     return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _sum(column: pl.Series) -> float:
+    """The sum of a column; none where nothing counted it, as marks of measured flows."""
+    return math.nan if 0 < len(column) == column.null_count() else float(column.sum())
 
 
 def _known(value: float | None) -> float:

@@ -41,7 +41,8 @@ _ROUNDING: Final = 1e-9
 _NO_TIME_S, _NO_QUEUE = 1e-6, 1e-3
 #: What is looked at first of flows, links, nodes and runs.
 MAIN: Final = (
-    *("goodput_bps", "jain", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
+    *("goodput_bps", "jain", "packets_sent", "packets_dropped", "packets_marked", "packets_retransmitted", "timeouts"),
+    "loss",
     *("frames_sent", "frames_complete", "one_way_delay_mean_s", "one_way_delay_p95_s", "delay_variation_p99_s"),
     *("jitter_mean_s", "rtt_mean_s"),
     *("utilization", "queue_mean_packets", "queueing_delay_p95_s", "load_true"),
@@ -50,9 +51,10 @@ MAIN: Final = (
 
 
 def is_main() -> pl.Expr:
-    """Whether a metric is looked at first; of traffic groups in sweeps it is what each of them carries."""
+    """Whether a metric is looked at first: marks where there are any, of traffic groups in sweeps what each carries."""
     metric = pl.col("metric")
-    return metric.is_in(MAIN) | metric.str.ends_with(".goodput_bps")
+    says = (metric != "packets_marked") | (pl.max_horizontal(*SIDES) > 0)
+    return (metric.is_in(MAIN) & says) | metric.str.ends_with(".goodput_bps")
 
 
 def written(rows: pl.DataFrame) -> pl.DataFrame:
