@@ -527,3 +527,16 @@ def test_who_failed_meets_nothing(found: Evaluation) -> None:
         broken, measures=found.measures.filter(~((pl.col("control") == "reno") & (pl.col("test") == asked.test)))
     )
     assert [(each.value, each.verdict) for each in gone.judged_in(asked, "reno")] == [(None, "open")]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("threshold", 'queues: threshold:mark: this key is needed, such as mark = "20 packets"'),
+        ("codel:targt=2 ms", "queues: codel:targt: unknown key"),
+        ("foo", 'queues = "foo": expected one of drop-tail'),
+    ],
+)
+def test_wrong_options_of_queues_are_named_as_they_are_listed(given: str, said: str) -> None:
+    with pytest.raises(tl.ScenarioError, match=f"^{re.escape(said)}"):
+        subject(given, "queue")

@@ -74,11 +74,11 @@ def subject(given: Given, kind: Kind = "control") -> Subject:
         expected = f'a name, or a table with a kind, such as {{ kind = "{_KINDS[kind][2].partition(":")[0]}" }}'
         raise ScenarioError(expected, key=f"{kind}s", value=table)
     options = ",".join(f"{key}={_written(value)}" for key, value in table.items() if key != "kind")
+    name = table["kind"]
     if kind == "queue":
-        Path(10, 100, queue=table).link()
+        _check_queue(name, table)
     else:
         congestion_spec("congestion", table)
-    name = table["kind"]
     # What has no options is named only, so that equal scenarios are written alike.
     bare = kind == "control" and not options
     return Subject(f"{name}:{options}" if options else name, name if bare else table)
@@ -97,6 +97,17 @@ def listed(text: str) -> list[str]:
         elif part.strip():
             found.append(part.strip())
     return found
+
+
+def _check_queue(name: object, table: Mapping[str, Any]) -> None:
+    """Raise an error in the words of who lists queues, not of the link that they are tried on."""
+    try:
+        Path(10, 100, queue=dict(table)).link()
+    except ScenarioError as error:
+        for problem in (error, *error.others):
+            option = (problem.key or "").removeprefix("queue.")
+            problem.file, problem.key = None, "queues" if option == "kind" else f"queues: {name}:{option}"
+        raise
 
 
 def _parsed(text: str, example: str) -> dict[str, Any]:
