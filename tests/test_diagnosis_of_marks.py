@@ -115,3 +115,19 @@ def test_codel_waits_for_as_long_as_round_trips_are(kind: str, tcp: dict[str, An
     assert helped.flows["queueing_delay_mean_s"][0] < 0.05
     assert re.search(r"; a waits (199|216) ms in place of", plain.text)
     assert not any(each.changes.keys() & interval.changes.keys() for each in helped.why().suggestions)
+
+
+@pytest.mark.parametrize("kind", ["codel", "pie", "fq-codel"])
+def test_marks_and_drops_of_a_busy_link_are_told_alike(kind: str) -> None:
+    """One flow of CUBIC has the same rate with either, and the same delay."""
+    scenario = tl.loads(f"""
+        profile = "linux"
+        duration = "20 s"
+        link.w = {{ ends = ["s", "r"], rate = "20 Mbit/s", delay = "20 ms", queue = {{ kind = "{kind}", ecn = true }} }}
+        traffic.a = {{ kind = "bulk", from = "s", to = "r", tcp.congestion = "cubic" }}
+    """)
+    dropped, marked = (tl.simulate(scenario.set("traffic.a.tcp.ecn", ecn)) for ecn in (None, True))
+    assert dropped.links["packets_marked"][0] == 0 == marked.links["packets_dropped"][0]
+    assert marked.links["utilization"][0] == pytest.approx(dropped.links["utilization"][0], rel=0.01)
+    for run in (dropped, marked):
+        assert [cause.name for cause in run.why().causes] == ["saturated_link"]

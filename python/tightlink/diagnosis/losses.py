@@ -88,9 +88,7 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
         return _timeouts(row, path, queue, sure)
     # A marking threshold drops as a plain queue does, where that is full.
     drops = queue.discipline in DISCIPLINES and queue.discipline != "threshold"
-    # Datagrams have no window.
-    connections = flows - sum(not each for each in paths.controls_beside(queue.name, row))
-    if drops and connections * (mean_window(row, path) or 0.0) < path.filling_packets:
+    if drops and not fill(row, path, paths, queue):
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts(row)}, which leaves windows that do not fill "
@@ -110,6 +108,14 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
     if lasts(row, queue):
         text += f": it is {percent(queue.utilization)} busy"
     return Cause("small_queue", *sure, queue.name, text)
+
+
+def fill(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link) -> bool:
+    """Whether windows of connections that share a queue, all as this one's, fill the path."""
+    # Datagrams have no window.
+    flows = paths.sharing(queue.name, row) or 1
+    connections = flows - sum(not each for each in paths.controls_beside(queue.name, row))
+    return connections * (mean_window(row, path) or 0.0) >= path.filling_packets
 
 
 def _at_long_queue(

@@ -72,6 +72,10 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if lost and heeded and not more_marks and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
+        # As with drops: while windows fill the path a link that is always busy bounds the rate.
+        full = path.busiest.utilization >= SATURATED and lasts(row, path.busiest)
+        if full and path.busiest.marked and losses.fill(row, path, paths, path.busiest):
+            return network(row, path, paths, share)
         return _marks(row, path, paths, share)
     if _starting(row, path, share):
         return _start(row, path, share)
