@@ -131,3 +131,21 @@ def test_marks_and_drops_of_a_busy_link_are_told_alike(kind: str) -> None:
     assert marked.links["utilization"][0] == pytest.approx(dropped.links["utilization"][0], rel=0.01)
     for run in (dropped, marked):
         assert [cause.name for cause in run.why().causes] == ["saturated_link"]
+
+
+def test_waits_that_differ_are_all_said() -> None:
+    """Of two flows in a fair queue one waits by two fifths longer, which the words of the other hid."""
+    run = tl.simulate(
+        tl.loads("""
+        duration = "20 s"
+        link.w = { ends = ["s", "r"], rate = "10 Mbit/s", delay = "20 ms", queue = { kind = "fq-codel" } }
+        traffic.small = { kind = "cbr", from = "s", to = "r", rate = "9 Mbit/s", udp.payload = "200 B" }
+        traffic.large = { kind = "cbr", from = "s", to = "r", rate = "9 Mbit/s", udp.payload = "1000 B" }
+    """)
+    )
+    waits_s = run.flows["queueing_delay_mean_s"].to_list()
+    assert 1.25 < max(waits_s) / min(waits_s) < 2
+    (found,) = run.why().diagnoses
+    said = re.search(r"Queues, most that of w \(FQ-CoDel\), add ([\d.]+) to ([\d.]+) s", found.answer)
+    assert said is not None
+    assert [float(each) for each in said.groups()] == pytest.approx(sorted(waits_s), rel=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -25,7 +26,7 @@ _FAR: Final = 10.0
 #: A delay of less is not worth its digits, beside base delays that are not as short themselves.
 _NOTHING_S: Final = 0.0001
 #: Of flows that share a queue, means that differ so far are all said.
-_UNLIKE: Final = 2.0
+_UNLIKE: Final = 1.25
 #: A link whose packets are less than so many times as large as ACKs carries hardly anything else.
 _ACKS: Final = 2.0
 #: A link that is less busy than that makes nobody wait for long, and its outages do where they account for so much.
@@ -184,11 +185,17 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
         return middle
     name = "base RTT" if middle.round_trip else "base delay"
     what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
-    most = f"those of {where}" if where else f"that of {middle.where}"
+    most = f"those of {where}" if where else f"that of {middle.where}{_which(middle)}"
     text = f"queues, most {most}, add {_range(means)}"
     if above and not unlike:
         text += f" ({_range(upper)} at p95)"
     return replace(middle, text=f"{text} to {what}")
+
+
+def _which(middle: Delay) -> str:
+    """What the queue of a delay is, as its text says behind the link's name."""
+    found = re.search(rf" of {re.escape(middle.where)}( \([^)]*\))", middle.text)
+    return found[1] if found else ""
 
 
 def _are_unlike(waits_s: Sequence[float], base_s: float) -> bool:
