@@ -149,3 +149,17 @@ def test_waits_that_differ_are_all_said() -> None:
     said = re.search(r"Queues, most that of w \(FQ-CoDel\), add ([\d.]+) to ([\d.]+) s", found.answer)
     assert said is not None
     assert [float(each) for each in said.groups()] == pytest.approx(sorted(waits_s), rel=0.01)
+
+
+@pytest.mark.parametrize("ecn", [None, True])
+def test_a_sweep_over_kinds_says_which_marks(*, ecn: bool | None) -> None:
+    """With ECN CoDel and PIE drop by default where FQ-CoDel marks."""
+    scenario = tl.loads("""
+        duration = "10 s"
+        link.w = { ends = ["s", "r"], rate = "20 Mbit/s", delay = "10 ms", queue = "256 packets" }
+        traffic.a = { kind = "bulk", flows = 2, from = "s", to = "r" }
+        traffic.call = { kind = "cbr", from = "s", to = "r", rate = "1 Mbit/s" }
+    """)
+    sweep = tl.simulate(scenario.set("traffic.a.tcp.ecn", ecn)).why("a[0]").suggestions[-1]
+    assert sweep.vary == {"link.w.queue.kind": ("drop-tail", "codel", "pie", "fq-codel")}
+    assert sweep.text == "a sweep over kinds of queues" + (" (those that mark: fq-codel)" if ecn else "")

@@ -24,12 +24,14 @@ from tightlink.diagnosis.kinds import DEAF
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import holds
-from tightlink.diagnosis.words import between
+from tightlink.diagnosis.words import between, listed
 
 #: What is tried: lengths of a queue by what the path holds, parts of a rate, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
+#: Kinds of queues that mark by default.
+_MARKING: Final = ("fq-codel", "cake", "dualpi2")
 #: Recoveries that tell of each packet, as BBR needs.
 SELECTIVE: Final = ("sack", "rack")
 #: A queue of fewer packets drops the bursts that delayed ACKs make.
@@ -58,7 +60,11 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
                 tuple(f"{each} packets" for each in lengths),
             )
         if key.endswith(".queue") and not isinstance(value, str):
-            return "a sweep over kinds of queues", f"{key}.kind", (*_KINDS, *({value["kind"]} - {*_KINDS}))
+            kinds = (*_KINDS, *({value["kind"]} - {*_KINDS}))
+            # The others drop by default, which is not what makes their delay.
+            marking = listed([kind for kind in kinds if kind in _MARKING])
+            marks = f" (those that mark: {marking})" if (path.tcp or {}).get("ecn") else ""
+            return f"a sweep over kinds of queues{marks}", f"{key}.kind", kinds
         if key.endswith(".queue"):
             link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
             lengths = _lengths(link, path, int(value.split()[0]))
