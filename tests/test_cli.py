@@ -203,11 +203,25 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
         wrong.replace("WINDOWS.table(runs, metrics)", "runs / 2"): "wrong.py, line 53: TypeError: unsupported operand",
         wrong.replace('"window", "one_way_delay_mean_s"', '"window", "x"'): "wrong.py, line 56: ColumnNotFoundError: ",
         wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean holds?',
-        wrong.replace("windows.8.goodput_bps >", "windows.9.goodput_bps >"): '"windows.9.goodput_bps" was not observed',
+        wrong.replace("windows.8.goodput_bps >", "windows.9.goodput_bps >"): "observed; windows has 2, 8, 32, window, ",
+        wrong.replace('"{window}", lambda', '"{win}", lambda'): 'wrong.py, line 15: cases "{win}": there is no factor',
+        wrong.replace("lambda window", "lambda packets"): "scenario of window: missing a required argument: 'packets'",
+        wrong.replace('{"windows": WINDOWS.table(runs, metrics)}', "WINDOWS.table(runs, metrics)"): (
+            "wrong.py: observe must return values by their names, not DataFrame"
+        ),
     }.items():
         (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
         assert cli.main(["study", "wrong.py", "-o", "three"]) in {1, 2}
         assert said in capsys.readouterr().err
+    # What is wrong with a table of claims is said before anything is simulated.
+    for text, said in {
+        wrong.replace('"full-8"', '"delay-32"'): "wrong.py: two claims have the id delay-32",
+        wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim',
+    }.items():
+        (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
+        assert cli.main(["study", "wrong.py", "-o", "four"]) == 2
+        assert said in capsys.readouterr().err
+        assert not (tmp_path / "four").exists()
     assert cli.main(["study", "on-flow"]) == 2
     assert "did you mean one-flow?" in capsys.readouterr().err
     assert cli.main(["study", "one-flow", "--scale", "1"]) == 2

@@ -200,7 +200,7 @@ def compared(  # noqa: PLR0913
     if tolerance is not None and relative is not None:
         raise ValueError(f"claim {id}: give either tolerance or relative")
     if not isinstance(wanted, (int, float)):
-        raise TypeError(f"claim {id}: expected must be a number, not {expected!r}")
+        raise TypeError(f"expected must be a number, not {expected!r}")
     allowed = units.exact(tolerance) if tolerance is not None else units.exact(relative or 0.0) * units.exact(wanted)
     allowed = abs(allowed)
     holds = isinstance(found, (int, float)) and abs(units.exact(found) - units.exact(wanted)) <= allowed

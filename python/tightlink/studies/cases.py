@@ -17,11 +17,13 @@ Example:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import product
 from statistics import fmean
+from string import Formatter
 from typing import Any
 
 import polars as pl
@@ -45,6 +47,16 @@ class Cases:
     trace: bool = False
     """Whether the packet traces are needed."""
 
+    def __post_init__(self) -> None:
+        for _, name, _, _ in Formatter().parse(self.name):
+            if name is not None:
+                # What follows is a part of the level: "{control[0]}".
+                self._check(re.split(r"[.\[]", name)[0])
+        try:
+            signature(self.scenario).bind(**self.levels)
+        except TypeError as error:
+            raise TightlinkError(f'cases "{self.name}": the scenario of {", ".join(self.levels)}: {error}') from None
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self.combinations()
 
@@ -56,8 +68,7 @@ class Cases:
         """
         for name in fixed:
             self._check(name)
-        chosen = (((fixed[name],) if name in fixed else levels) for name, levels in self.levels.items())
-        return (dict(zip(self.levels, levels, strict=True)) for levels in product(*chosen))
+        return _each({**self.levels, **{name: (level,) for name, level in fixed.items()}})
 
     def tasks(self, **fixed: Any) -> list[Task]:
         """What is simulated; with some factors fixed, at these levels."""
@@ -83,7 +94,7 @@ class Cases:
             self._check(over)
         needed = [name for name in list(signature(measure).parameters)[1:] if name in self.levels]
         rows = []
-        for each in Cases(self.name, self.scenario, {name: self.levels[name] for name in self.levels if name != over}):
+        for each in _each({name: levels for name, levels in self.levels.items() if name != over}):
             measured = [
                 measure(runs[self.name.format(**one)], **{name: one[name] for name in needed})
                 for one in self.combinations(**each)
@@ -95,3 +106,8 @@ class Cases:
     def _check(self, name: str) -> None:
         if name not in self.levels:
             raise TightlinkError(f'cases "{self.name}": there is no factor "{name}"{did_you_mean(name, self.levels)}')
+
+
+def _each(levels: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """All combinations of some levels."""
+    return (dict(zip(levels, chosen, strict=True)) for chosen in product(*levels.values()))

@@ -70,7 +70,7 @@ from typing import Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, did_you_mean
 from tightlink.experiment.claims import Claim, Origin, Value, compared, stated
-from tightlink.studies.expressions import NotObservedError, evaluate, fill
+from tightlink.studies.expressions import NotObservedError, check, evaluate, fill
 
 Row: TypeAlias = "Mapping[str, Any]"
 
@@ -112,6 +112,20 @@ class Statement:
             raise TypeError(f'relative = "{share}": expected a share such as 0.05')
         if bounds != [None, None] and not self.tolerance_from:
             raise ValueError("tolerance_from must say where the tolerance comes from")
+        self._check_expressions()
+
+    def _check_expressions(self) -> None:
+        if (
+            (self.tolerance, self.relative) != (None, None)
+            and isinstance(self.expected, str)
+            and not _expression(self.expected)
+        ):
+            raise ValueError(f"expected must be a number, or an expression in braces, not {self.expected!r}")
+        for text in filter(None, (self.observed, self.holds, *map(_expression, (self.expected, self.tolerance)))):
+            check(text)
+        for sentence in (self.reason, self.why_not, self.open, self.unmeasured):
+            if "{" in sentence:
+                check(sentence)
 
     def __str__(self) -> str:
         """For reading: name and source, statement, what is compared with what, and when it is open.
@@ -211,7 +225,11 @@ class ClaimsTable:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise TightlinkError(f"{name}: not TOML: {error}") from None
-        return cls(name, *(tuple(_statements(table, kind, name)) for kind in ("claims", "live")))
+        claims, live = (tuple(_statements(table, kind, name)) for kind in ("claims", "live"))
+        ids = [statement.id for statement in (*claims, *live)]
+        if twice := next((each for place, each in enumerate(ids) if each in ids[:place]), None):
+            raise TightlinkError(f"{name}: two claims have the id {twice}")
+        return cls(name, claims, live)
 
     def of(self, parts: Collection[str]) -> ClaimsTable:
         r"""The claims of some parts of the study: those whose ids begin with their names, up to the first dot.
@@ -299,7 +317,13 @@ def _plain(given: Value) -> str:
 
 def _value(given: Value, observed: Mapping[str, object]) -> Any:
     """A value, or what an expression in braces comes to."""
-    return evaluate(given[1:-1], observed) if isinstance(given, str) and given.startswith("{") else given
+    text = _expression(given)
+    return evaluate(text, observed) if text else given
+
+
+def _expression(given: Value) -> str:
+    """The expression in braces that stands for a value, if one does."""
+    return given[1:-1] if isinstance(given, str) and given.startswith("{") else ""
 
 
 def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Statement]:
@@ -360,6 +384,9 @@ def _statement(entry: dict[str, Any], document: str) -> Statement:
             raise ValueError(f'"{key}" is no key of a claim{did_you_mean(key, _KEYS)}')
         if key in _TEXT and not isinstance(value, str):
             raise TypeError(f"{key} must be text, not {value!r}")
+    for key in ("id", "statement"):
+        if key not in entry:
+            raise ValueError(f"{key} is missing")
     if ("place" in entry) is ("source" in entry):
         raise ValueError("either place, in the document, or source must be given")
     if ("source" in entry) is not (entry.get("origin") in {"theory", "ours"}):

@@ -29,7 +29,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.errors import TightlinkError, closest
+from tightlink.errors import TightlinkError, closest, did_you_mean
 from tightlink.numbers import grouped
 from tightlink.reduce import mean_of, median_of
 from tightlink.studies import words
@@ -121,7 +121,7 @@ def _within(thing: object, name: str) -> object:
     """What a name stands for within something: the longest part of it that names something, then the rest in that."""
     if (found := _part(thing, name)) is not _NOTHING:
         return found
-    for place in (place for place in range(len(name) - 1, 0, -1) if name[place] == "."):
+    for place in _dots(name):
         inner = _part(thing, name[:place])
         if inner is not _NOTHING and (found := _within(inner, name[place + 1 :])) is not _NOTHING:
             return found
@@ -157,6 +157,29 @@ def evaluate(text: str, observed: Mapping[str, object]) -> Any:
         ValueError: It is none.
         NotObservedError: There is no value for a name in it.
     """
+    tree, names = _parsed(text)
+    known = observed if isinstance(observed, Names) else Names(observed)
+    return _Evaluation([_known(name, known) for name in names], text).of(tree.body)
+
+
+def check(text: str) -> None:
+    """Find out whether a text is an expression, or a sentence with expressions in braces, before anything is observed.
+
+    Raises:
+        ValueError: It is none.
+
+    >>> check("max(queue.lost / queue.sent)"), check("{base.sent:.0f} packets are sent.")
+    (None, None)
+    >>> check("maximum(queue.lost)")
+    Traceback (most recent call last):
+    ValueError: "maximum(queue.lost)": there is no function maximum; did you mean max?
+    """
+    for part in [found[1] for found in _FIELD.finditer(text)] if "{" in text else [text]:
+        _parsed(part)
+
+
+def _parsed(text: str) -> tuple[ast.Expression, list[str]]:
+    """The tree of an expression, and the names that stand for values in it, by their numbers."""
     names: list[str] = []
 
     def numbered(found: re.Match[str]) -> str:
@@ -169,8 +192,11 @@ def evaluate(text: str, observed: Mapping[str, object]) -> Any:
         tree = ast.parse(_NAME.sub(numbered, text), mode="eval")
     except SyntaxError:
         raise ValueError(f'"{text}" is no expression; operators have a space on each side') from None
-    known = observed if isinstance(observed, Names) else Names(observed)
-    return _Evaluation([_known(name, known) for name in names], text).of(tree.body)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in _FUNCTIONS:
+            name = names[int(number)] if (number := node.func.id[1:]).isdigit() else node.func.id
+            raise ValueError(f'"{text}": there is no function {name}{did_you_mean(name, _FUNCTIONS)}')
+    return tree, names
 
 
 def fill(template: str, observed: Mapping[str, object], *, thousands: bool = False) -> str:
@@ -185,22 +211,52 @@ def fill(template: str, observed: Mapping[str, object], *, thousands: bool = Fal
         if kind in _FORMATS:
             text = _FORMATS[kind](value, *([int(decimals)] if decimals else []))
         else:
-            text = format(value, found[2] or "")
+            text = _formatted(value, found[0], found[2] or "")
         return grouped(text) if thousands and isinstance(value, int | float) else text
 
     return _FIELD.sub(written, template)
+
+
+def _formatted(value: object, field: str, wanted: str) -> str:
+    try:
+        return format(value, wanted)
+    except ValueError:
+        known = ", ".join(_FORMATS)
+        raise ValueError(f'"{field}": expected one of {known} after the colon, or a format such as .1f') from None
 
 
 def _known(name: str, observed: Mapping[str, object]) -> object:
     try:
         return observed[name]
     except KeyError:
+        inner = next((name[:place] for place in _dots(name) if name[:place] in observed), None)
+        if inner is not None and (parts := _parts(observed[inner])):
+            own = name[len(inner) + 1 :].partition(".")[0]
+            like = closest(own, [part for part in parts if not part[:1].isdigit()])
+            raise NotObservedError(
+                f'"{name}" was not observed; ' + (f'"{inner}.{like}" was' if like else f"{inner} has {_listed(parts)}")
+            ) from None
         like = closest(name, list(observed))
         there = [each for each in observed if each.startswith(name.partition(".")[0] + ".")] or list(observed)
-        most = f", … ({len(there)} in all)" if len(there) > _MOST_NAMES else ""
-        named = ", ".join(there[:_MOST_NAMES])
-        said = f'; "{like}" was' if like else f"; what was: {named}{most}" if named else ""
+        said = f'; "{like}" was' if like else f"; what was: {_listed(there)}" if there else ""
         raise NotObservedError(f'"{name}" was not observed{said}') from None
+
+
+def _dots(name: str) -> list[int]:
+    """The places of the dots in a name, the last first."""
+    return [place for place in range(len(name) - 1, 0, -1) if name[place] == "."]
+
+
+def _parts(thing: object) -> list[str]:
+    """What may follow a dot behind something: of a table its rows by their names, and its columns."""
+    if isinstance(thing, pl.DataFrame):
+        return [*dict.fromkeys(map(str, thing.to_series())), *thing.columns] if thing.width else []
+    return [str(key) for key in getattr(thing, "_fields", _keys(thing))]
+
+
+def _listed(names: list[str]) -> str:
+    most = f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + most
 
 
 class _Evaluation:

@@ -164,6 +164,8 @@ def study(  # noqa: PLR0913
     tell = progress or (lambda _: None)
     if with_lab:
         check_engine()
+    # Before anything takes its time: what is wrong with its table of claims.
+    asked.table()
     wanted = list(asked.measured())
     if wanted:
         _can_measure()

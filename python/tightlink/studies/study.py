@@ -196,6 +196,9 @@ class Study:
             TightlinkError: The table of claims is none, or names what is not observed.
         """
         table, observed = self.table(), {} if self.observe is None else self.observe(runs)
+        if isinstance(observed, pl.DataFrame) or not (isinstance(observed, Mapping) or hasattr(observed, "__dict__")):
+            kind = type(observed).__name__
+            raise TightlinkError(f"{self.file or self.name}: observe must return values by their names, not {kind}")
         claims = table.judged(_values(observed)) if table.statements else []
         report = (self.report or self._plain_report)(observed, {claim.id: claim for claim in claims})
         if self.live is None or not self.measuring:
