@@ -20,6 +20,11 @@ pytestmark = pytest.mark.usefixtures("forgotten_controls")
     [
         ("def on_report(self, report): return 1 / 0", r"on_report of ftp at 0\.0\d+ s: ZeroDivisionError: .*line 3\)"),
         (
+            "def on_report(self, report): report.rtt",
+            r"no attribute 'rtt'; did you mean rtt_s\? \(mistaken\.py, line 3\)$",
+        ),
+        ("def on_loss(self, loss): self.cwdn", r"no attribute 'cwdn'; did you mean cwnd\? \(mistaken\.py, line 3\)$"),
+        (
             "def on_loss(self, loss): pass",
             r"on_loss of ftp at .* s: ValueError: what it returns is None: expected packets, or that it sets self.cwnd",
         ),

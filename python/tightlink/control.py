@@ -315,7 +315,14 @@ def trouble(error: Exception) -> str:
         return str(error)
     frames = traceback.extract_tb(cause.__traceback__)
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{error}: {type(cause).__name__}: {cause}{where}"
+    return f"{error}: {type(cause).__name__}: {cause}{_meant(cause)}{where}"
+
+
+def _meant(error: BaseException) -> str:
+    """The attribute that was probably meant, as Python's own tracebacks say it."""
+    if not isinstance(error, AttributeError) or not error.name or error.obj is None:
+        return ""
+    return did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
 
 
 def make(  # noqa: PLR0913, PLR0917  # What the engine knows of a connection.
