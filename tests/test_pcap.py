@@ -316,6 +316,23 @@ traffic.blocks = { kind = "cbr", from = "a", to = "b", interval = "300 ms", udp.
     assert {packet.original for packet in packets} == {65_535}
 
 
+def test_copies_that_a_link_makes_are_captured(tmp_path: Path) -> None:
+    """As many packets arrive in the capture as the last link has delivered: copies have the headers of what they are copies of."""
+    run, packets = captured(
+        """\
+duration = "1 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms", queue = "100 packets", duplicate = 0.2 }
+link.next = { ends = ["b", "c"], rate = "10 Mbit/s", delay = "5 ms", queue = "100 packets" }
+traffic.calls = { kind = "cbr", from = "a", to = "c", rate = "1 Mbit/s" }
+""",
+        tmp_path / "copies.pcapng",
+        pcap_at=["c"],
+    )
+    sent, arrived = run.flows["packets_sent"][0], run.links.filter(pl.col("link") == "next")["packets_out"][0]
+    assert len(packets) == arrived > sent
+    assert {packet.destination for packet in packets} == {2}
+
+
 def test_places_of_capture(tmp_path: Path) -> None:
     _, packets = captured(FRAGMENTS, tmp_path / "out.pcapng", pcap_at=["b", "r", "a"])
     assert {(p.interface, p.outbound, p.ttl) for p in packets} == {("a", True, 64), ("r", False, 64), ("b", False, 63)}

@@ -61,11 +61,7 @@ fn kind(kind: Kind) -> f64 {
     }
 }
 
-/// The same, lent to a trace.
-#[derive(Debug)]
-pub struct Collecting<'a>(pub &'a mut Collector);
-
-impl Listener for Collecting<'_> {
+impl Listener for Collector {
     fn sent(&mut self, time: Time, _uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
         let flow = packet.flow();
         let (seq, size) = (packet.packet.seq(), f64::from(packet.packet.size()));
@@ -75,15 +71,15 @@ impl Listener for Collecting<'_> {
         if packet.packet.kind() == Kind::Ack {
             if let Some(handle) = packet.packet.options() {
                 for &(left, right) in ack_options.get(handle).blocks.as_slice() {
-                    self.0.add(of(5.0, left, f64::from(right)));
+                    self.add(of(5.0, left, f64::from(right)));
                 }
             }
             return;
         }
-        let next = &mut self.0.next[flow as usize];
+        let next = &mut self.next[flow as usize];
         let again = seq < *next;
         *next = (*next).max(seq + 1);
-        self.0.add(of(4.0, seq, f64::from(u8::from(again))));
+        self.add(of(4.0, seq, f64::from(u8::from(again))));
     }
 
     fn record(&mut self, record: &Record) {
@@ -96,6 +92,6 @@ impl Listener for Collecting<'_> {
         let numbers = [record.link, record.flow, record.seq, record.size].map(f64::from);
         let [link, flow, seq, size] = numbers;
         let marked = f64::from(u8::from(record.marked));
-        self.0.add([event, record.time.seconds(), link, kind(record.kind), flow, seq, size, marked]);
+        self.add([event, record.time.seconds(), link, kind(record.kind), flow, seq, size, marked]);
     }
 }

@@ -11,7 +11,7 @@ use tightlink_sim::{ENGINE_BEHAVIOUR, Scenario, Simulation, warnings};
 
 use crate::charts::{Lines, Looks, Seen};
 use crate::document::Laboratory;
-use crate::packets::{Collecting, Collector, Span, WIDTH};
+use crate::packets::{Collector, Span, WIDTH};
 
 /// What is to be simulated, and what is wanted of it.
 #[derive(Clone, Debug, Deserialize)]
@@ -101,7 +101,7 @@ fn totals<P: Probe>(scenario: &Scenario, probe: P, watch: impl FnMut(f64)) -> Re
 
 fn packets(scenario: &Scenario, span: Span, watch: impl FnMut(f64)) -> Result<Answer, String> {
     let mut collector = Collector::new(span, scenario.flows.len());
-    let trace = Trace::new(scenario.links.len(), scenario.flows.len(), Collecting(&mut collector));
+    let trace = Trace::new(scenario.links.len(), scenario.flows.len(), &mut collector);
     let mut simulation = Simulation::new(scenario, trace).map_err(|error| error.to_string())?;
     run(&mut simulation, watch);
     drop(simulation);

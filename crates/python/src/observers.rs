@@ -43,9 +43,6 @@ pub struct Observers<'a> {
     pcap: Option<(Output, Capture<'a, BufWriter<File>>)>,
 }
 
-/// The same, lent to a trace.
-pub struct Watching<'o, 'a>(pub &'o mut Observers<'a>);
-
 impl<'a> Observers<'a> {
     /// Opens the files that are wanted.
     pub fn new(scenario: &'a Scenario, wanted: &Wanted) -> Result<Self, Failure> {
@@ -82,24 +79,29 @@ impl<'a> Observers<'a> {
     }
 }
 
-impl Listener for Watching<'_, '_> {
+impl Listener for Observers<'_> {
     fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
-        if let Some((_, capture)) = &mut self.0.pcap {
+        if let Some((_, capture)) = &mut self.pcap {
             capture.sent(time, uid, packet, ack_options);
         }
     }
 
+    fn duplicated(&mut self, uid: u64, copy: u64) {
+        if let Some((_, capture)) = &mut self.pcap {
+            capture.duplicated(uid, copy);
+        }
+    }
+
     fn record(&mut self, record: &Record) {
-        let observers = &mut *self.0;
-        if let Some(records) = &mut observers.records {
+        if let Some(records) = &mut self.records {
             records.push(*record);
         }
-        if let Some((_, writer)) = &mut observers.tr
-            && observers.failed.is_none()
+        if let Some((_, writer)) = &mut self.tr
+            && self.failed.is_none()
         {
-            observers.failed = writer.write(record).err();
+            self.failed = writer.write(record).err();
         }
-        if let Some((_, capture)) = &mut observers.pcap {
+        if let Some((_, capture)) = &mut self.pcap {
             capture.record(record);
         }
     }

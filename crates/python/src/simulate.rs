@@ -19,7 +19,7 @@ use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 use crate::control::{InPython, Trouble};
 use crate::fault::detached;
 use crate::interruption::Interruption;
-use crate::observers::{Observers, Wanted, Watching};
+use crate::observers::{Observers, Wanted};
 use crate::outcome::Outcome;
 use crate::threads::{LONG, PILOT, most, several};
 use crate::{ControlError, ScenarioError};
@@ -120,7 +120,7 @@ fn run(
         };
     }
     let mut observers = Observers::new(scenario, wanted).map_err(|(path, error)| Failure::Output(path, error))?;
-    let mut probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
+    let mut probe = Trace::new(scenario.links.len(), scenario.flows.len(), &mut observers);
     // A trace is written once: which scheduler is faster is not tried.
     let mut outcome = match several(scenario, threads).map_err(Failure::Scenario)? {
         Some((_, Some(several))) if several > 1 => run_traced(scenario, &mut probe, several, call)?,

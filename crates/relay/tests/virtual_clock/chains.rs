@@ -148,7 +148,8 @@ pub struct Simulated {
 pub fn simulate(chain: &Chain) -> Simulated {
     let scenario = chain.scenario();
     let mut records = Vec::new();
-    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
+    let mut keep = |record: &Record| records.push(*record);
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), &mut keep);
     let mut simulation = Simulation::new(&scenario, probe).expect("the scenario is valid");
     simulation.run(|_| false).expect("nobody interrupts");
     let links = tables::links(&simulation);

@@ -425,7 +425,8 @@ pub fn simulate(given: &Given) -> Simulated {
     };
     let scenario = scenario(nodes, links, given.streams.iter().enumerate().map(flow).collect());
     let mut records = Vec::new();
-    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
+    let mut keep = |record: &Record| records.push(*record);
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), &mut keep);
     let mut simulation = Simulation::new(&scenario, probe).expect("the scenario is valid");
     simulation.run(|_| false).expect("nobody interrupts");
     let (links, nodes) = (tables::links(&simulation), tables::nodes(&simulation));

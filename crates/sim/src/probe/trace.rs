@@ -92,8 +92,8 @@ impl<F: FnMut(&Record)> Listener for F {
 
 /// Collects the trace of a run.
 #[derive(Debug)]
-pub struct Trace<L> {
-    listener: L,
+pub struct Trace<'a, L> {
+    listener: &'a mut L,
     /// Records whose place lies ahead.
     ahead: BinaryHeap<Reverse<Keyed<Record>>>,
     /// When the packets on each link began to be served, not falling, and their numbers.
@@ -110,10 +110,10 @@ pub struct Trace<L> {
     first_link: u32,
 }
 
-impl<L: Listener> Trace<L> {
+impl<'a, L: Listener> Trace<'a, L> {
     /// A trace of `links` links and `flows` flows that `listener` hears of.
     #[must_use]
-    pub fn new(links: usize, flows: usize, listener: L) -> Self {
+    pub fn new(links: usize, flows: usize, listener: &'a mut L) -> Self {
         Self {
             listener,
             ahead: BinaryHeap::new(),
@@ -179,7 +179,7 @@ fn record(event: Event, time: Time, link: u32, packet: Seen<'_>, uid: u64) -> Re
     Record { event, time, link, kind, size, flow, seq, uid, marked }
 }
 
-impl<L: Listener> Probe for Trace<L> {
+impl<L: Listener> Probe for Trace<'_, L> {
     const ALLOWS_FUSION: bool = false;
     const SEES_PACKETS: bool = true;
 

@@ -230,7 +230,8 @@ pub fn run(scenario: &Scenario) -> Tables {
 /// Runs a scenario and records every packet.
 pub fn trace(scenario: &Scenario) -> (Tables, Vec<Record>) {
     let mut records = Vec::new();
-    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
+    let mut keep = |record: &Record| records.push(*record);
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), &mut keep);
     let tables = run_with(scenario, probe).expect("the scenario is valid");
     (tables, records)
 }

@@ -21,7 +21,7 @@ const WORK: [(u32, f64); 4] = [(1, 5e-3), (2, 1e-4), (3, 5e-3), (5, 1e-3)];
 #[derive(Default)]
 struct Heard(Vec<String>);
 
-impl Listener for &mut Heard {
+impl Listener for Heard {
     fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
         let (flow, packet) = (packet.flow(), packet.packet);
         let blocks = packet.options().map(|handle| ack_options.get(handle));
