@@ -110,7 +110,7 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
     {
         return wrong("queue", queue, "a source that saturates it needs a limit here and in the input ring before it");
     }
-    if spec.queue.may_lose_all() {
+    if !spec.queue.takes_what_fits() {
         // It would send for ever at one instant.
         let kind = format!("{:?}", spec.queue.kind());
         return wrong("queue.kind", kind, "a source that saturates it needs a queue that takes what it has room for");

@@ -166,6 +166,7 @@ impl Store for Cobalt {
     /// Its parameters are those of CoDel.
     type Spec = CodelSpec;
     const HELP: &'static str = "CoDel, and BLUE against flows that do not answer (CAKE's)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

@@ -150,6 +150,7 @@ pub struct Codel {
 impl Store for Codel {
     type Spec = CodelSpec;
     const HELP: &'static str = "drops or marks packets that wait too long for too long (RFC 8289)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

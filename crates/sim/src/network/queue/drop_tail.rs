@@ -23,6 +23,7 @@ pub struct DropTail {
 impl Discipline for DropTail {
     type Spec = DropTailSpec;
     const HELP: &'static str = "first in, first out; arrivals at a full queue are dropped";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn new(spec: &DropTailSpec, site: Site<'_>) -> Self {
         let limit = match (spec.limit, site.profile) {

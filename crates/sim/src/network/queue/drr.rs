@@ -64,6 +64,7 @@ impl Drr {
 impl Store for Drr {
     type Spec = DrrSpec;
     const HELP: &'static str = "classes take turns in proportion to their weights (deficit round robin)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &DrrSpec) -> bool {
         spec.mark.is_some()

@@ -207,6 +207,7 @@ fn is_scalable(waiting: &Waiting) -> bool {
 impl Store for DualPi2 {
     type Spec = DualPi2Spec;
     const HELP: &'static str = "one queue for L4S and one for Classic traffic, coupled (RFC 9332)";
+    const TAKES_WHAT_FITS: bool = false;
 
     fn marks(_spec: &Self::Spec) -> bool {
         true

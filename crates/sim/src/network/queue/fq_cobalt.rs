@@ -20,6 +20,7 @@ impl Store for FqCobalt {
     /// Its parameters are those of FQ-CoDel.
     type Spec = FqCodelSpec;
     const HELP: &'static str = "flows take turns, with COBALT over the queue of each";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

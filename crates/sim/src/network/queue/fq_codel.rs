@@ -37,6 +37,7 @@ pub struct FqCodel {
 impl Store for FqCodel {
     type Spec = FqCodelSpec;
     const HELP: &'static str = "flows take turns, with CoDel over the queue of each (RFC 8290)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

@@ -84,6 +84,7 @@ impl FqPie {
 impl Store for FqPie {
     type Spec = FqPieSpec;
     const HELP: &'static str = "flows take turns, with PIE over the queue of each (Linux's fq_pie)";
+    const TAKES_WHAT_FITS: bool = false;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

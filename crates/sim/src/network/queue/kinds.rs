@@ -63,14 +63,13 @@ macro_rules! queues {
                 }
             }
 
-            /// Whether it may lose whatever comes at one instant, though it has room: by a probability that is one, or for
-            /// want of tokens.
+            /// See [`Discipline::TAKES_WHAT_FITS`].
             #[must_use]
-            pub fn may_lose_all(&self) -> bool {
-                matches!(
-                    self,
-                    Self::Policer(_) | Self::Red(_) | Self::Pie(_) | Self::Rem(_) | Self::FqPie(_) | Self::DualPi2(_)
-                )
+            pub fn takes_what_fits(&self) -> bool {
+                match self {
+                    $(Self::$type(_) => <$module::$type as Discipline>::TAKES_WHAT_FITS,)+
+                    $(Self::$held_type(_) => <$held_module::$held_type as Store>::TAKES_WHAT_FITS,)+
+                }
             }
         }
 

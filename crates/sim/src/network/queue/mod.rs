@@ -146,6 +146,9 @@ pub trait Discipline {
     type Spec;
     /// One line of help.
     const HELP: &'static str;
+    /// Whether it takes all that it has room for, whenever it comes. What may refuse all that comes at one instant, by a
+    /// probability that is one or for want of tokens, would have a source that saturates its link send for ever.
+    const TAKES_WHAT_FITS: bool;
 
     /// Whether it may mark packets instead of dropping them.
     fn marks(_spec: &Self::Spec) -> bool {
@@ -194,6 +197,8 @@ pub trait Store {
     type Spec;
     /// One line of help.
     const HELP: &'static str;
+    /// As of a [`Discipline`].
+    const TAKES_WHAT_FITS: bool;
 
     /// Whether it may mark packets instead of dropping them.
     fn marks(_spec: &Self::Spec) -> bool {

@@ -163,6 +163,7 @@ impl State {
 impl Discipline for Pie {
     type Spec = PieSpec;
     const HELP: &'static str = "a controller of the queueing delay drops or marks arrivals (RFC 8033)";
+    const TAKES_WHAT_FITS: bool = false;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

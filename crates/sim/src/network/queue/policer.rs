@@ -31,6 +31,7 @@ pub struct Policer {
 impl Discipline for Policer {
     type Spec = PolicerSpec;
     const HELP: &'static str = "first in, first out, of what a token bucket lets through; the rest is dropped";
+    const TAKES_WHAT_FITS: bool = false;
 
     fn new(spec: &PolicerSpec, _: Site<'_>) -> Self {
         Self { spec: *spec, tokens: spec.burst_bytes as f64, counted_s: 0.0 }

@@ -207,6 +207,7 @@ impl State {
 impl Discipline for Red {
     type Spec = RedSpec;
     const HELP: &'static str = "random early detection: the longer the average queue, the likelier a drop or mark";
+    const TAKES_WHAT_FITS: bool = false;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

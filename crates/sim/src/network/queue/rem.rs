@@ -94,6 +94,7 @@ impl State {
 impl Discipline for Rem {
     type Spec = RemSpec;
     const HELP: &'static str = "random exponential marking: arrivals are marked or dropped by the price of the link";
+    const TAKES_WHAT_FITS: bool = false;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

@@ -37,6 +37,7 @@ pub struct Strict {
 impl Store for Strict {
     type Spec = StrictSpec;
     const HELP: &'static str = "a packet goes when none of a higher class waits (strict priorities)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &StrictSpec) -> bool {
         spec.mark.is_some()

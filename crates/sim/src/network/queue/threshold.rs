@@ -27,6 +27,7 @@ pub struct Threshold {
 impl Discipline for Threshold {
     type Spec = ThresholdSpec;
     const HELP: &'static str = "first in, first out; arrivals above a threshold are marked (DCTCP's switch)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(_spec: &Self::Spec) -> bool {
         true

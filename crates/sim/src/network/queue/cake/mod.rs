@@ -167,6 +167,7 @@ impl Cake {
 impl Store for Cake {
     type Spec = CakeSpec;
     const HELP: &'static str = "shaper, classes, fair queueing over hosts and flows, COBALT, ACK filter (Linux's cake)";
+    const TAKES_WHAT_FITS: bool = true;
 
     fn marks(spec: &Self::Spec) -> bool {
         spec.ecn

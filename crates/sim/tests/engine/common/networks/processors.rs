@@ -89,7 +89,7 @@ pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strate
                 QueueLimit::Packets(limit) => limit > 1,
                 QueueLimit::Bytes(limit) => limit >= u64::from(whole),
                 QueueLimit::Unlimited => false,
-            } && !scenario.links[first].queue.may_lose_all();
+            } && scenario.links[first].queue.takes_what_fits();
             let fits = scenario.links.iter().all(|link| link.mtu_bytes.is_none_or(|mtu| mtu >= whole));
             match kind {
                 0 if pushes_back => flow.traffic = TrafficSpec::Saturate {},
