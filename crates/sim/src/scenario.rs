@@ -1,8 +1,8 @@
 //! What the engine is asked to simulate: a scenario with every default filled in, every quantity in
 //! SI units (seconds, bits per second, bytes, packets) and every group expanded.
 //!
-//! The Python package turns a user's TOML or Python objects into this; `tightlink run --show-config`
-//! prints it. Unknown fields are errors, so that the two sides cannot drift apart unnoticed.
+//! The Python package turns a user's TOML or Python objects into this: `json.dumps(tightlink.load("FILE.toml").resolve())`
+//! is its JSON. Unknown fields are errors, so that the two sides cannot drift apart unnoticed.
 
 use serde::{Deserialize, Serialize};
 

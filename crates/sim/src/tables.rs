@@ -47,6 +47,12 @@ pub struct Table {
 }
 
 impl Table {
+    /// A column by its name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
+    }
+
     pub(crate) fn float(&mut self, name: &'static str, values: impl Iterator<Item = f64>) {
         self.columns.push((name, Column::Float(values.collect())));
     }

@@ -6,7 +6,7 @@
 //! Before the first loss, and after a timeout, the RFC's window begins to grow from a plateau. Linux then grows by a
 //! twentieth in a round trip at least: `growth_before_loss`. It looks ahead by the smallest round trip, where §4.2 does by
 //! the smoothed one: `by_least_rtt`. It computes in whole packets and ticks, in which silence does not count: `whole_packets`
-//! ([`linux`]). Profile `linux` sets all three.
+//! (`linux.rs`). Profile `linux` sets all three.
 
 mod linux;
 

@@ -26,7 +26,7 @@ use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::network::{Backpressure, Network, Schedule};
 
 /// The paths of flows as stops that are numbered: links, processors or destinations of users and datagrams, as no network
-/// has both ([`check`](super::check)), hosts of flows.
+/// has both (`check`), hosts of flows.
 #[derive(Debug)]
 pub struct FlowPaths {
     /// The paths.
@@ -271,7 +271,7 @@ impl Network for HostNetwork<'_, '_> {
 }
 
 impl Backpressure for HostNetwork<'_, '_> {
-    /// No source of this scheduler waits for its first link ([`check`](super::check)).
+    /// No source of this scheduler waits for its first link (`check`).
     fn takes_or_wakes(&mut self, _flow: u32, _size: u32, _now: Key) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 //!
 //! What a link delivers is known as soon as it grants the service. Where nothing else can come in between, the next link, or a
 //! host that does nothing but react, is evaluated at once, and the delivery between the two is no event. What this is
-//! applied to is found once, when a simulation is built ([`plan`]); transports and hosts know nothing of it.
+//! applied to is found once, when a simulation is built (`plan.rs`); transports and hosts know nothing of it.
 
 mod confluence;
 mod plan;

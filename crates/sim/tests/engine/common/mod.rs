@@ -238,8 +238,7 @@ pub fn trace(scenario: &Scenario) -> (Tables, Vec<Record>) {
 
 /// A column by its name.
 pub fn column<'a>(table: &'a Table, name: &str) -> &'a Column {
-    let found = table.columns.iter().find(|(column, _)| *column == name);
-    &found.unwrap_or_else(|| panic!("no column {name}")).1
+    table.column(name).unwrap_or_else(|| panic!("no column {name}"))
 }
 
 /// A column of counts.
