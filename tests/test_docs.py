@@ -35,7 +35,7 @@ from typing import Any, Final
 import pytest
 
 import tightlink as tl
-from programs import lacking, lacking_engine_for_browsers
+from programs import commands, lacking, lacking_engine_for_browsers
 from terminal import check_fits
 from tightlink import cli, console, studies
 from tightlink.measure.machine import missing
@@ -265,11 +265,19 @@ def test_the_reference_is_up_to_date() -> None:
 def test_every_table_of_a_scenario_has_its_place() -> None:
     tables = runpy.run_path(str(DOCS / "reference" / "make.py"))["KEYS"]
     page = (DOCS / "reference" / "scenario.md").read_text(encoding="utf-8")
-    assert [name for name in tables if f"<!-- made: keys.{name} -->" not in page] == []
+    lacking = [name for name in tables if f"<!-- made: keys.{name} -->" not in page]
+    assert lacking == [], "a heading in scenario.md, and <!-- made: keys.NAME --> with <!-- end --> below it"
     sections = {part.partition("\n")[0]: part for part in page.split("\n### ")}
     for kind, topology in TOPOLOGIES.items():
         names = re.findall(r"NAME\.\w+", str(topology.__doc__).partition("Args:")[0])
         assert [name for name in names if f"`{name}" not in sections[kind]] == []
+
+
+def test_every_command_has_its_place() -> None:
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    places = {name: f"<!-- made: command.{name.replace(' ', '.')} -->" for name in commands()}
+    lacking = [name for name, place in places.items() if place not in page]
+    assert lacking == [], "a heading in commands.md, and <!-- made: command.NAME --> with <!-- end --> below it"
 
 
 def test_the_images_can_be_made(tmp_path: Path) -> None:

@@ -10,7 +10,10 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core
+from tightlink.diagnosis.kinds import MANAGED
+from tightlink.diagnosis.words import DISCIPLINES
 from tightlink.scenario.held_disciplines import HELD
+from tightlink.scenario.queues import KINDS
 
 SCENARIO = """\
 duration = "20 s"
@@ -180,6 +183,12 @@ def test_what_is_wrong_is_said_in_a_sentence(queue: object, sentence: str) -> No
     with pytest.raises(tl.ScenarioError) as caught:
         with_queue(queue).resolve()
     assert sentence in str(caught.value)
+
+
+def test_the_diagnosis_knows_every_queue() -> None:
+    """Whether its limit alone keeps it short, and what it is called where it has no sentences that are its alone."""
+    assert set(KINDS) - set(MANAGED) == {"drop-tail", "threshold", "policer", "drr", "strict"}, "diagnosis/kinds.py"
+    assert set(KINDS) - set(DISCIPLINES) == {"drop-tail", "policer", "drr", "strict"}, "diagnosis/words.py"
 
 
 @pytest.mark.parametrize("kind", ["red", "pie", "rem", "fq-pie", "dualpi2"])

@@ -22,8 +22,8 @@ from tightlink.analysis.responses.nist import RESPONSES
 from tightlink.cli import app, default_text
 from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
-from tightlink.scenario.held_disciplines import HELD
 from tightlink.scenario.networks import networks
+from tightlink.scenario.queues import KINDS as QUEUES
 from tightlink.scenario.toml import literal
 from tightlink.scenario.transfers import PAIRS
 from tightlink.studies import named
@@ -45,21 +45,7 @@ KEYS: Final = {
     "scenario": "Scenario",
     "link": "Link",
     "reverse": "Reverse",
-    "drop-tail": "DropTail",
-    "threshold": "Threshold",
-    "red": "Red",
-    "pie": "Pie",
-    "policer": "Policer",
-    "rem": "Rem",
-    "codel": "Codel",
-    "fq-codel": "FqCodel",
-    "fq-pie": "FqPie",
-    "cobalt": "Cobalt",
-    "fq-cobalt": "FqCobalt",
-    "cake": "Cake",
-    "dualpi2": "DualPi2",
-    "drr": "Drr",
-    "strict": "Strict",
+    **{kind: model.__name__ for kind, model in QUEUES.items()},
     "rate-schedule": "RateSchedule",
     "rate-step": "RateStep",
     "rate-trace": "RateTrace",
@@ -146,9 +132,7 @@ _WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", 
 #: The section of scenario.md that explains a model.
 _SECTIONS: Final = {
     "Reverse": "reverse",
-    **dict.fromkeys(
-        ("DropTail", "Threshold", "Policer", "Red", "Pie", "Rem", *(kind.__name__ for kind in HELD.values())), "queues"
-    ),
+    **{model.__name__: "queues" for model in QUEUES.values()},
     "Framing": "framing",
     **dict.fromkeys(
         ("RateSchedule", "RateStep", "RateTrace", "RateTable", "AggregatingRate", "RandomWalk", "Markov", "RateState"),
@@ -378,7 +362,10 @@ def _forms(value: Mapping[str, Any]) -> Iterable[str]:
     if choices is not None:
         return [form for choice in choices for form in _forms(choice)]
     if "$ref" in value:
-        return [f"[table](#{_SECTIONS[value['$ref'].rpartition('/')[2]]})"]
+        model = value["$ref"].rpartition("/")[2]
+        if model not in _SECTIONS:
+            raise LookupError(f"{model}: _SECTIONS lacks the section of scenario.md that explains it")
+        return [f"[table](#{_SECTIONS[model]})"]
     if value.get("type") == "object":
         return [f"{form} for each `NAME`" for form in _forms(value["additionalProperties"])]
     examples = value.get("enum") or value.get("examples") or ([value["const"]] if "const" in value else [])

@@ -171,6 +171,8 @@ def _register(above: App, commands: Mapping[str, str], group: Group | None = Non
     """Put commands below another one, by their names."""
     for name, place in commands.items():
         words = " ".join([*above.name[above is app :], name])
+        if words not in EXAMPLES:
+            raise LookupError(f'"{words}" has no example in commands/help_examples.py')
         shown = example(f"{words} {EXAMPLES[words]}")
         above.command(f"tightlink.commands.{place}", name=name, group=group, help_epilogue=shown)
 

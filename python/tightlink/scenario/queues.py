@@ -27,18 +27,19 @@ if TYPE_CHECKING:
 #: How like the name of a discipline a word must be to be taken for one.
 _LIKE_A_KIND: Final = 0.8
 _Queue = QueueLimit | DropTail | Threshold | Policer | Red | Pie | Rem | Held
-_KINDS: Final = by_kind(_Queue)
+#: All disciplines, by the names that scenarios have for them.
+KINDS: Final = by_kind(_Queue)
 
 
 # Of most links the limit is one of few.
 @lru_cache(maxsize=256)
 def _like_a_kind(text: str) -> str | None:
-    return closest(text, _KINDS, likeness=_LIKE_A_KIND)
+    return closest(text, KINDS, likeness=_LIKE_A_KIND)
 
 
 def _no_kind_alone(value: object) -> object:
     if isinstance(value, str) and (kind := _like_a_kind(value)):
-        limit = ', limit = "100 packets"' if _KINDS[kind].model_fields["limit"].is_required() else ""
+        limit = ', limit = "100 packets"' if KINDS[kind].model_fields["limit"].is_required() else ""
         raise wrong('a limit such as "20 packets", or a table with the discipline as kind', value=value,
                     suggestion=f'{{ kind = "{kind}"{limit} }}')  # fmt: skip
     return value
