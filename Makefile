@@ -122,6 +122,7 @@ docs-reference: setup ## Fill in the tables of the reference pages again
 lint: setup ## Check format, style, types and the direction of imports
 	cargo fmt --check
 	$(ALONE) cargo clippy --quiet --workspace --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(ALONE) cargo doc --quiet --no-deps --workspace --exclude tightlink-python
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy

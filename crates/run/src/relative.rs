@@ -6,8 +6,8 @@
 //! - likewise its thresholds for marks,
 //! - a window in BDP: `{"bdp": "2"}`,
 //! - of RED `min`, `max`, `weight` and `adaptive.least` that are null,
-//! - `transfers`, whose flows are drawn ([`transfers`](crate::transfers)),
-//! - `routing`, which chooses the paths of flows ([`routing`](crate::routing)).
+//! - `transfers`, whose flows are drawn (`transfers.rs`),
+//! - `routing`, which chooses the paths of flows (`routing.rs`).
 //!
 //! [`fill`] is the only place that knows what they are: Python asks it, and so does the laboratory in a browser.
 
