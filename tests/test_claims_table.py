@@ -125,6 +125,12 @@ observed = "base.rate-a"
     ("text", "message"),
     [
         ("claims = 3 4", "claims.toml: not TOML"),
+        ("claims = 3", r"claims\.toml: claims must be tables, each below a line \[\[claims\]\]"),
+        (CLAIM.replace("[[claims]]", "[claims]"), r"claims\.toml: claims must be tables"),
+        (
+            CLAIM.replace("claims", "claim"),
+            r'claims\.toml: "claim" is no key of a table of claims; did you mean claims\?',
+        ),
         (CLAIM, "claim a: either expected or holds must be given"),
         (CLAIM + 'expected = 4\nholds = "base.rate-a > 3"', "claim a: either expected or holds must be given"),
         (CLAIM + "expected = 4\ntolerance = 1", "claim a: tolerance_from must say where the tolerance comes from"),

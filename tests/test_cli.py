@@ -213,6 +213,34 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
         (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
         assert cli.main(["study", "wrong.py", "-o", "three"]) in {1, 2}
         assert said in capsys.readouterr().err
+    tasks, scenario = "tasks=WINDOWS.tasks", 'BASE.set("traffic.ftp.tcp.window", f"{window} packets")'
+    for text, said in {
+        wrong.replace(
+            tasks, "tasks=lambda: [BASE]"
+        ): "wrong.py: tasks must return scenarios by their names, or tasks, not S",
+        wrong.replace(
+            tasks, "tasks=lambda: None"
+        ): "wrong.py: tasks must return scenarios by their names, or tasks, not None",
+        wrong.replace(
+            tasks, "tasks=[]"
+        ): "line 49: study my-study: tasks must be a function without arguments, not list",
+        wrong.replace(tasks, "tasks=lambda x: x"): "tasks must be a function without arguments: missing a required",
+        wrong.replace(
+            "observe=lambda runs:", "observe=lambda:"
+        ): "observe must be a function of runs: too many positional",
+        wrong.replace(
+            "lambda found, _: page", "lambda found: page"
+        ): "must be a function of what was observed and claims: t",
+        wrong.replace(
+            "lambda found, _: page(", "lambda found, _: print("
+        ): "report must return a Report, as page() makes it, ",
+        wrong.replace(scenario, "None"): "tasks must return scenarios by their names, or tasks, not task 2 of NoneType",
+        wrong.replace("(2, 8, 32)", "8"): 'line 15: cases "{window}": the levels of window must be a list, not 8',
+        wrong.replace("claims=CLAIMS", "claims=[]"): "claims must be a text or a path, not list",
+    }.items():
+        (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
+        assert cli.main(["study", "wrong.py", "-o", "three"]) == 2
+        assert said in capsys.readouterr().err
     # What is wrong with a table of claims is said before anything is simulated.
     for text, said in {
         wrong.replace('"full-8"', '"delay-32"'): "wrong.py: two claims have the id delay-32",

@@ -18,7 +18,7 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import product
@@ -48,6 +48,9 @@ class Cases:
     """Whether the packet traces are needed."""
 
     def __post_init__(self) -> None:
+        for name, levels in self.levels.items():
+            if isinstance(levels, str) or not isinstance(levels, Iterable):
+                raise TightlinkError(f'cases "{self.name}": the levels of {name} must be a list, not {levels!r}')
         for _, name, _, _ in Formatter().parse(self.name):
             if name is not None:
                 # What follows is a part of the level: "{control[0]}".

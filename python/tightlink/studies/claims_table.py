@@ -225,6 +225,11 @@ class ClaimsTable:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise TightlinkError(f"{name}: not TOML: {error}") from None
+        for key in table:
+            if key not in _ENTRIES:
+                raise TightlinkError(f'{name}: "{key}" is no key of a table of claims{did_you_mean(key, _ENTRIES)}')
+            if key in {"claims", "live"} and not _are_tables(table[key]):
+                raise TightlinkError(f"{name}: {key} must be tables, each below a line [[{key}]]")
         claims, live = (tuple(_statements(table, kind, name)) for kind in ("claims", "live"))
         ids = [statement.id for statement in (*claims, *live)]
         if twice := next((each for place, each in enumerate(ids) if each in ids[:place]), None):
@@ -342,6 +347,10 @@ def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Stat
                     raise TightlinkError(f"{name}: claim {filled.get('id', number)}: {error}") from None
 
 
+def _are_tables(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
 def _rows(rows: Any, known: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """The rows of an entry: its own, those of a name, or each of one name with each of the next."""
     if not isinstance(rows, str) and not any(isinstance(each, str) for each in rows):
@@ -373,6 +382,8 @@ def _filled(value: Any, row: Row) -> Any:
     return _MARK.sub(written, value)
 
 
+#: What a table of claims may have.
+_ENTRIES: Final = ("document", "rows", "claims", "live")
 #: What an entry may have; what has the type of text in `Statement` must be text.
 _KEYS: Final = sorted({field.name for field in fields(Statement)} | {"place"})
 _TEXT: Final = frozenset(field.name for field in fields(Statement) if field.type == "str") | {"place"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -124,6 +125,27 @@ class Study:
     partial: bool = False
     """Whether it comes to something without runs that failed, of which `observe` gets none; else it fails with them."""
 
+    def __post_init__(self) -> None:
+        called: tuple[tuple[str, Callable[..., Any] | None, tuple[str, ...]], ...] = (
+            ("tasks", self.tasks, ()),
+            ("observe", self.observe, ("runs",)),
+            ("report", self.report, ("what was observed", "claims")),
+        )
+        for key, function, arguments in called:
+            of = f"of {' and '.join(arguments)}" if arguments else "without arguments"
+            expected = f"study {self.name}: {key} must be a function {of}"
+            if key == "tasks" or function is not None:
+                if not callable(function):
+                    raise TightlinkError(f"{expected}, not {type(function).__name__}")
+                try:
+                    signature(function).bind(*arguments)
+                except TypeError as error:
+                    raise TightlinkError(f"{expected}: {error}") from None
+        if not isinstance(self.claims, Path | str | None):
+            raise TightlinkError(
+                f"study {self.name}: claims must be a text or a path, not {type(self.claims).__name__}"
+            )
+
     @classmethod
     def shipped(
         cls,
@@ -172,8 +194,19 @@ class Study:
         """What is simulated, for its measurements too if it makes any."""
         beside = self.live.tasks() if self.live is not None and self.measuring else ()
         own = self.tasks()
-        listed = [Task(name, scenario) for name, scenario in own.items()] if isinstance(own, Mapping) else own
-        return [*listed, *beside]
+        if isinstance(own, Mapping):
+            own = [Task(name, scenario) for name, scenario in own.items()]
+        for task in own if isinstance(own, Sequence) else [own]:
+            if not isinstance(task, Task) or not isinstance(task.scenario, Scenario):
+                found = (
+                    f"task {task.name} of {type(task.scenario).__name__}"
+                    if isinstance(task, Task)
+                    else type(task).__name__
+                )
+                raise TightlinkError(
+                    f"{self._place}: tasks must return scenarios by their names, or tasks, not {found}"
+                )
+        return [*own, *beside]
 
     def table(self) -> ClaimsTable:
         """The claims of what is run, before anything was observed; none where it has no table of them.
@@ -198,15 +231,24 @@ class Study:
         table, observed = self.table(), {} if self.observe is None else self.observe(runs)
         if isinstance(observed, pl.DataFrame) or not (isinstance(observed, Mapping) or hasattr(observed, "__dict__")):
             kind = type(observed).__name__
-            raise TightlinkError(f"{self.file or self.name}: observe must return values by their names, not {kind}")
+            raise TightlinkError(f"{self._place}: observe must return values by their names, not {kind}")
         claims = table.judged(_values(observed)) if table.statements else []
         report = (self.report or self._plain_report)(observed, {claim.id: claim for claim in claims})
+        if not isinstance(report, Report):
+            raise TightlinkError(
+                f"{self._place}: report must return a Report, as page() makes it, not {type(report).__name__}"
+            )
         if self.live is None or not self.measuring:
             return Found(claims, report, observed)
         measured = self.live.observe(runs)
         claims += table.judged_live(Names(_values(measured), _values(observed)))
         first = self.live.report(measured, {claim.id: claim for claim in claims})
         return Found(claims, report.behind(first), observed)
+
+    @property
+    def _place(self) -> str:
+        """Where a mistake is."""
+        return self.file or f"study {self.name}"
 
     def _plain_report(self, observed: Any, _: Mapping[str, Claim]) -> Report:
         """What was observed, as it is."""
