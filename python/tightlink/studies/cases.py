@@ -51,10 +51,10 @@ class Cases:
         for name, levels in self.levels.items():
             if isinstance(levels, str) or not isinstance(levels, Iterable):
                 raise TightlinkError(f'cases "{self.name}": the levels of {name} must be a list, not {levels!r}')
-        for _, name, _, _ in Formatter().parse(self.name):
-            if name is not None:
+        for _, field, _, _ in Formatter().parse(self.name):
+            if field is not None:
                 # What follows is a part of the level: "{control[0]}".
-                self._check(re.split(r"[.\[]", name)[0])
+                self._check(re.split(r"[.\[]", field)[0])
         try:
             signature(self.scenario).bind(**self.levels)
         except TypeError as error:

@@ -193,7 +193,7 @@ class Study:
     def all_tasks(self) -> list[Task]:
         """What is simulated, for its measurements too if it makes any."""
         beside = self.live.tasks() if self.live is not None and self.measuring else ()
-        own = self.tasks()
+        own: Any = self.tasks()
         if isinstance(own, Mapping):
             own = [Task(name, scenario) for name, scenario in own.items()]
         for task in own if isinstance(own, Sequence) else [own]:
