@@ -10,6 +10,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core
+from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE
 
 #: Packets of 1500 B that the path holds.
 BDP = 20e6 * 0.04 / (8 * 1500)
@@ -91,7 +92,13 @@ def rates(*controls: str) -> list[float]:
 
 
 def test_every_control_is_here() -> None:
-    assert EXPECTED.keys() | MARKED == dict(_core.congestion()).keys()
+    assert EXPECTED.keys() | MARKED == dict(_core.congestion()).keys(), "a line of EXPECTED, or in MARKED"
+
+
+def test_the_diagnosis_knows_what_goes_by_delays() -> None:
+    by_delays = {name for name, expected in EXPECTED.items() if expected.packets is not None}
+    assert by_delays <= BY_DELAY | BY_RATE, "diagnosis/kinds.py"
+    assert by_delays >= BY_DELAY
 
 
 @pytest.mark.parametrize("control", EXPECTED)
