@@ -287,7 +287,9 @@ def test_lost_runs_are_seen() -> None:
     frame = _full(2)[:3]
     design = two_level(frame, frame.columns)
     assert not design.orthogonal
-    assert design.sentence().startswith("3 runs of 3 of 4 combinations: not orthogonal, so that effects overlap: f")
+    assert design.sentence().startswith(
+        "3 runs of 3 of 4 combinations: not orthogonal, so that effects are those of least squares: f"
+    )
 
 
 @pytest.mark.parametrize(
@@ -362,3 +364,31 @@ def test_what_a_factor_left_out_moves_is_no_noise_of_replications() -> None:
     once = main_effects(frame.filter(replication=0), ["queue"], ["y"])
     assert once["freedom"].to_list() == [6]
     assert "runs of equal levels differ by: factors that are left out" in held_against(once)
+
+
+def test_factors_varied_one_at_a_time_do_not_lend_each_other_their_effects() -> None:
+    # The mean of all runs at the high level of one less that of the others has a third of what the other factors do.
+    cells = pl.DataFrame({"a": [0, 1, 0, 0], "b": [0, 0, 1, 0], "c": [0, 0, 0, 1], "y": [9.2, 4.6, 9.5, 9.6]})
+    chance = pl.Series([-0.1, 0.1] * 4)
+    frame = pl.concat([cells, cells]).sort("a", "b", "c").with_columns(pl.col("y") + chance)
+    found = main_effects(frame, ["a", "b", "c"], ["y"])
+    assert found["effect"].to_list() == pytest.approx([-4.6, 0.3, 0.4])
+    # Each is the difference of two means of two runs.
+    assert found["error"].to_list() == pytest.approx([math.sqrt(0.02)] * 3)
+    assert found["mark"].to_list() == ["**", "", "*"]
+    # Four combinations tell nothing more than three effects and the mean.
+    assert interactions(frame, ["a", "b", "c"], ["y"])["effect"].is_nan().all()
+    assert steps(frame, "y", ["a", "b", "c"]).effects["effect"].to_list() == pytest.approx([-4.6, 0.4, 0.3])
+
+
+@settings(max_examples=30)
+@given(st.sets(st.integers(0, 15), max_size=10))
+def test_lost_runs_do_not_change_what_effects_are(lost: set[int]) -> None:
+    frame = _full(3, 2).with_columns(y=5 + 4 * pl.col("f0") - 1.5 * pl.col("f1"), place=pl.int_range(16))
+    kept = frame.filter(~pl.col("place").is_in(list(lost)))
+    factors = ["f0", "f1", "f2"]
+    model = kept.select(pl.lit(1), *factors).to_numpy()
+    if all(kept[name].n_unique() == 2 for name in factors) and np.linalg.matrix_rank(model) == 4:
+        found = main_effects(kept, factors, ["y"])
+        assert found["effect"].to_list() == pytest.approx([8, -3, 0], abs=1e-9)
+        assert interactions(kept, factors, ["y"])["effect"].fill_nan(0).to_list() == pytest.approx([0] * 3, abs=1e-9)

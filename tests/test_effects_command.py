@@ -229,6 +229,18 @@ def test_a_response_that_one_level_lacks_is_left_out(tmp_path: Path, capsys: pyt
     assert "goodput_bps  +flows" in out
 
 
+def test_a_response_that_one_run_lacks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "runs.csv"
+    cells = list(itertools.product((1, 4), ("5 packets", "50 packets"), (0, 1)))
+    rows = [[flows, queue, 1.0 * flows + chance / 9 if place else None] for place, (flows, queue, chance)
+            in enumerate(cells)]  # fmt: skip
+    pl.DataFrame(rows, schema=["flows", "queue", "loss"], orient="row").write_csv(path)
+    assert cli.main(["analyze", "effects", str(path), "--factors", "flows,queue", "--responses", "loss"]) == 0
+    out = capsys.readouterr().out
+    assert "left out" not in out
+    assert "loss  +flows** (+" in out
+
+
 def test_effects_without_a_test_are_told_without_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("queue,loss\n5 packets,0.3\n50 packets,0.1\n")

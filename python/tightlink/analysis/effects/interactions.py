@@ -1,7 +1,8 @@
 """Interactions of two factors: how far the effect of one depends on the level of the other.
 
 The interaction of A and B is half the difference between A's effect at the high and at the low level of B:
-the mean where both are low or both high, less the mean where they differ.
+the mean where both are low or both high, less the mean where they differ; where levels do not meet equally often, by
+least squares (`tightlink.analysis.effects.main`).
 """
 
 from __future__ import annotations
@@ -46,14 +47,13 @@ def interactions(
     for names, part in parts(runs, by):
         design = two_level(part, factors, known)
         values = dict(zip(responses, numbers(part, responses).T, strict=True))
-        noise = of_responses(part, factors, known, values)
+        measured = of_responses(part, factors, known, values)
         for pair in combinations(range(len(factors)), 2):
-            same = design.column(pair) > 0
             aliases = ", ".join(design.aliases(pair))
             one, other = (factors[place] for place in pair)
             found += [
-                names | {"factor": one, "other": other, "response": response} | contrast(column, same, noise[response])
+                names | {"factor": one, "other": other, "response": response} | contrast(measured[response], pair)
                 | {"aliases": aliases}
-                for response, column in values.items()
+                for response in values
             ]  # fmt: skip
     return found_of(found, by, ("factor", "other", "response", *MEASURED, *SAID, "aliases"), MEASURED)

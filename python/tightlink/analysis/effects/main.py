@@ -1,7 +1,9 @@
 """Effects of factors: means of a response at two levels, and how far they are apart.
 
 In a design in which the levels of other factors are the same at each level of one (full, two-level and
-fractional designs), the means differ by that factor alone, as far as the design tells effects apart.
+fractional designs), the means differ by that factor alone, as far as the design tells effects apart. In others, as
+where factors are varied one at a time or runs are lost, they differ by the other factors, too: there the effects are
+those of all factors together that are nearest to the response, by least squares.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.factors import found_of, in_words, levels, parts, signs
-from tightlink.analysis.effects.noise import Noise, against, of_responses
-from tightlink.lazy import Array, NDArray, np, pl
+from tightlink.analysis.effects.factors import found_of, in_words, levels, parts
+from tightlink.analysis.effects.noise import Response, against, of_responses
+from tightlink.lazy import np, pl
 from tightlink.numbers import several
 from tightlink.reduce import largest, smallest
 
@@ -25,9 +27,8 @@ _MARKS: Final = ((STRONG, "**"), (WEAK, "*"))
 _ROUNDING: Final = 1e-12
 #: Responses up to which each is named.
 _MOST_NAMED: Final = 6
-_MEANS: Final = ("mean_low", "mean_high", "mean", "effect")
 #: What is measured of an effect: columns of numbers.
-MEASURED: Final = (*_MEANS, "relative_effect", "error", "freedom", "p")
+MEASURED: Final = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "error", "freedom", "p")
 #: And of words.
 SAID: Final = ("test", "mark", "sign")
 
@@ -36,6 +37,9 @@ def main_effects(
     runs: pl.DataFrame, factors: Sequence[str], responses: Sequence[str], by: Sequence[str] = ()
 ) -> pl.DataFrame:
     """The main effect of each factor on each response: mean(high) − mean(low), and how sure that is.
+
+    Where levels of factors do not meet equally often, both means are by least squares, with the other factors as they
+    are on average.
 
     ``p`` is that of Student's t against `tightlink.analysis.effects.noise`: what replications differ by, pooled over
     combinations; without replications Lenth's error, from the small ones of all effects. NIST 2010 gives marks, and
@@ -70,41 +74,35 @@ def main_effects(
     for names, part in parts(runs, by):
         values = dict(zip(responses, numbers(part, responses).T, strict=True))
         known = of_responses(part, factors, list(pairs.values()), values) if factors else {}
-        for factor in factors:
-            at_high = signs(part, factor, pairs[factor]) > 0
+        for place, factor in enumerate(factors):
             low, high = (in_words(level) for level in pairs[factor])
             found += [
                 names
                 | {"factor": factor, "response": response, "low": low, "high": high}
-                | contrast(column, at_high, known[response])
-                for response, column in values.items()
+                | contrast(known[response], [place])
+                for response in values
             ]
     return found_of(found, by, ("factor", "response", "low", "high", *MEASURED, *SAID), MEASURED)
 
 
-def difference(values: Array, at_high: NDArray[np.bool_]) -> dict[str, float]:
-    """The means of a response, which is NaN where a run has none, at two levels and how far they are apart."""
-    there = ~np.isnan(values)
-    low, high = values[there & ~at_high], values[there & at_high]
-    if not (low.size and high.size):
-        return dict.fromkeys(_MEANS, math.nan)
-    moves = bool(np.ptp(values[there]))
-    ends = float(low.mean()), float(high.mean())
-    means = (*ends, float(values[there].mean()), float(high.mean() - low.mean()) if moves else 0.0)
-    return dict(zip(_MEANS, means, strict=True))
-
-
-def contrast(values: Array, at_high: NDArray[np.bool_], known: Noise) -> dict[str, Any]:
-    """What `main_effects` says of one factor and one response, beside the noise of the response."""
-    found = difference(values, at_high)
-    effect, mean = found["effect"], found["mean"]
-    there = ~np.isnan(values)
-    counts = [int((there & side).sum()) for side in (~at_high, at_high)]
-    error = known.error(*counts) if all(counts) else math.nan
-    balanced = not abs(mean) > _ROUNDING * float(np.abs(values[there]).max(initial=0.0))
+def contrast(found: Response, factors: Sequence[int]) -> dict[str, Any]:
+    """What `main_effects` says of one factor, or of a product of several, and one response."""
+    values, known = found.values, found.noise
+    if not values.size:
+        nothing = dict.fromkeys(MEASURED, math.nan)
+        return nothing | {"test": "", "mark": "", "sign": ""}
+    weights, mean = found.design.weights(factors), float(values.mean())
+    effect = float(weights @ values) if np.ptp(values) else 0.0 * float(weights[0])
+    # With the other factors as they are on average.
+    high = float(found.design.column(factors).mean())
+    error = known.error(weights)
+    balanced = not abs(mean) > _ROUNDING * float(np.abs(values).max())
     p = known.p_value(effect, error)
     return {
-        **found,
+        "mean_low": mean - effect * (1 + high) / 2,
+        "mean_high": mean + effect * (1 - high) / 2,
+        "mean": mean,
+        "effect": effect,
         "relative_effect": math.nan if balanced else effect / abs(mean),
         "error": error,
         "freedom": known.freedom,

@@ -8,9 +8,10 @@ Without, it is the pseudo standard error of Lenth (Technometrics 31, 1989), whic
 Example:
     >>> runs = pl.DataFrame({"queue": [5, 20, 5, 20], "loss": [0.2, 0.1, 0.22, 0.12]})
     >>> found = noise(two_level(runs, ["queue"]), runs["loss"].to_numpy())
-    >>> round(found.error(2, 2), 4), found.freedom, found.test
+    >>> error = found.error(np.array([-0.5, 0.5, -0.5, 0.5]))
+    >>> round(error, 4), found.freedom, found.test
     (0.0141, 2, 'replications')
-    >>> round(found.p_value(-0.1, found.error(2, 2)), 4)
+    >>> round(found.p_value(-0.1, error), 4)
     0.0194
 """
 
@@ -57,9 +58,9 @@ class Noise:
     least: float = 0.0
     """Effects up to here are what rounding leaves of none."""
 
-    def error(self, low: float, high: float) -> float:
-        """The standard error of an effect, of which so many runs are at its low and at its high level."""
-        return self.deviation * math.sqrt(1 / low + 1 / high)
+    def error(self, weights: Array) -> float:
+        """The standard error of an effect in which each run counts for so much."""
+        return self.deviation * math.sqrt(float(weights @ weights))
 
     def p_value(self, effect: float, error: float) -> float:
         """Two-sided, of Student's t; NaN where nothing tells noise, or there is neither noise nor effect."""
@@ -67,6 +68,15 @@ class Noise:
         if math.isnan(error) or not error:
             return 0.0 if error == 0 and not none else math.nan
         return 1.0 if none else two_sided(effect / error, self.freedom)
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response of the runs that have it, the design of these, and how far chance moves it."""
+
+    values: Array
+    design: TwoLevel
+    noise: Noise
 
 
 def two_sided(t: float, freedom: float) -> float:
@@ -101,11 +111,13 @@ def noise(design: TwoLevel, values: Array, cells: NDArray[np.int64] | None = Non
         left, freedom = values - means[group], len(values) - len(means)
         if np.abs(left).max() > least:
             return Noise(math.sqrt(float(left @ left) / freedom), freedom, test, least)
-    sizes = [abs(float(values[term.signs > 0].mean() - values[term.signs < 0].mean())) for term in design.terms()]
-    error, of_error = lenth(np.array(sizes))
-    if math.isnan(error):
+    weights = np.array([design.weights(term.factors) for term in design.terms()]).reshape(-1, len(values))
+    # Beside what the effect of one run would be, as effects that overlap are not equally sure.
+    sizes = np.abs(weights @ values) / np.linalg.norm(weights, axis=1)
+    deviation, of_error = lenth(sizes[np.isfinite(sizes)])
+    if math.isnan(deviation):
         return Noise(0.0, freedom, REPLICATIONS, least) if freedom else Noise(math.nan, math.nan, "")
-    return Noise(error * math.sqrt(len(values)) / 2, of_error, LENTH, least)
+    return Noise(deviation, of_error, LENTH, least)
 
 
 def cells_of(runs: pl.DataFrame) -> NDArray[np.int64] | None:
@@ -143,8 +155,8 @@ def lenth(sizes: Array) -> tuple[float, float]:
 
 def of_responses(
     runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]], columns: Mapping[str, Array]
-) -> dict[str, Noise]:
-    """The noise of each response; runs without a value, which is NaN, are no part of its design.
+) -> dict[str, Response]:
+    """Each response with its design and its noise; runs without a value, which is NaN, are no part of either.
 
     Args:
         runs: A row for each run.
@@ -157,8 +169,9 @@ def of_responses(
     for name, column in columns.items():
         there = ~np.isnan(column)
         if not there.any():
-            found[name] = Noise(math.nan, math.nan, "")
+            found[name] = Response(column[there], whole, Noise(math.nan, math.nan, ""))
             continue
         design = whole if there.all() else two_level(runs.filter(pl.Series(there)), factors, pairs)
-        found[name] = noise(design, column[there], None if cells is None else cells[there])
+        known = noise(design, column[there], None if cells is None else cells[there])
+        found[name] = Response(column[there], design, known)
     return found

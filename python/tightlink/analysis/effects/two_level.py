@@ -116,7 +116,7 @@ class TwoLevel:
         if self.regular and resolution is not None:
             text += f"resolution {resolution}, "
         if not self.orthogonal:
-            return f"{text}not orthogonal, so that effects overlap: {self.overlap[1]}"
+            return f"{text}not orthogonal, so that effects are those of least squares: {self.overlap[1]}"
         if not self.regular:
             return f"{text}orthogonal, but no fraction by products: these overlap with single factors"
         return f"{text}orthogonal"
@@ -128,6 +128,38 @@ class TwoLevel:
     def name(self, factors: Iterable[int]) -> str:
         """What a product of factors is called."""
         return " × ".join(self.factors[factor] for factor in factors)
+
+    def weights(self, factors: Sequence[int]) -> Array:
+        """What each run counts for in the effect of a factor or of a product of two, by least squares.
+
+        In a regular design it is the mean at the high level less the mean at the low one. In others a factor is fitted
+        together with all factors, and a product of two also with the other products where the runs tell all of them
+        apart. NaN where the others make the column up.
+        """
+        vector, column = self._vector(factors), self.column(factors)
+        if self.regular:
+            return np.asarray(column * (2 / len(column) if vector else math.nan), dtype=np.float64)
+        leader, found = self._least_squares.get(vector, (column, np.full(len(column), math.nan)))
+        return np.asarray(found * (column[0] * leader[0]), dtype=np.float64)
+
+    def tells(self) -> set[str]:
+        """The factors that the runs tell from the mean and from the other factors."""
+        return {factor for place, factor in enumerate(self.factors) if not np.isnan(self.weights([place])[0])}
+
+    @cached_property
+    def _least_squares(self) -> dict[int, tuple[NDArray[np.int64], Array]]:
+        """A column for each vector of single factors and products of two, and what `weights` says of it."""
+        columns = {vector: self.column(group[0]) for vector, group in self._short.items() if vector}
+        singles = [vector for vector in dict.fromkeys(self.fraction.vectors) if vector]
+        products = [vector for vector in columns if vector not in singles]
+        alone = _model([columns[vector] for vector in singles])
+        found = dict(zip(singles, _told_apart(alone), strict=True))
+        every = _model([columns[vector] for vector in (*singles, *products)])
+        if np.linalg.matrix_rank(every) == every.shape[1]:
+            found |= dict(zip(products, _told_apart(every)[len(singles) :], strict=True))
+        else:
+            found |= {vector: _told_apart(np.column_stack([alone, columns[vector]]))[-1] for vector in products}
+        return {vector: (columns[vector], weights) for vector, weights in found.items()}
 
     def aliases(self, factors: Sequence[int]) -> tuple[str, ...]:
         """Single factors and products of two other than this one that have its column, or its opposite."""
@@ -222,6 +254,17 @@ def extended(basis: Array, column: NDArray[np.int64]) -> Array | None:
     return np.vstack([basis, left / length]) if length > _NOTHING * math.sqrt(len(column)) else None
 
 
+def _model(columns: Sequence[NDArray[np.int64]]) -> Array:
+    return np.column_stack([np.ones(len(columns[0])), *columns]) if columns else np.ones((1, 1))
+
+
+def _told_apart(model: Array) -> Array:
+    """What each run counts for in twice each coefficient but the first; NaN where other columns make one up."""
+    inverse = np.linalg.pinv(model)
+    known = np.isclose(np.diag(inverse @ model), 1, rtol=0, atol=_NOTHING)
+    return np.where(known[:, None], 2 * inverse, math.nan)[1:]
+
+
 def _split(column: NDArray[np.int64]) -> str:
     low = int((column < 0).sum())
     return f"{several(low, 'run')} at its low level and {len(column) - low} at its high"
@@ -235,12 +278,12 @@ def gaps(runs: pl.DataFrame, design: TwoLevel, responses: Sequence[str]) -> list
     >>> gaps(runs, two_level(runs, ["flows", "queue"]), ["loss", "jain"])
     ['jain']
     """
-    if not design.orthogonal:
-        return []
     pairs = [levels(runs, factor) for factor in design.factors]
+    told = design.tells()
     found = []
     for name in responses:
         there = runs.filter(pl.col(name).is_not_null() & pl.col(name).cast(pl.Float64).is_not_nan())
-        if there.height < runs.height and not two_level(there, design.factors, pairs).orthogonal:
-            found.append(name)
+        if there.height < runs.height:
+            left = two_level(there, design.factors, pairs).tells() if there.height else set()
+            found += [] if told <= left else [name]
     return found

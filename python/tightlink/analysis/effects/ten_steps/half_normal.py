@@ -64,7 +64,7 @@ def half_normal(effects: pl.DataFrame, noise: Noise, runs: int) -> HalfNormal:
     place = np.arange(1, count + 1)
     # The median of the i-th of n ordered uniform values is that of a beta variable.
     medians = betaincinv(place, count + 1 - place, 0.5)
-    error = noise.error(runs / 2, runs / 2)
+    error = noise.error(np.full(runs, 2 / runs))
     margin, of_all = (
         error * float(stdtrit(noise.freedom, (1 + confidence) / 2))
         for confidence in (_CONFIDENCE, _CONFIDENCE ** (1 / count))

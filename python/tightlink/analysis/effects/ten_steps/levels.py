@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
-from tightlink.analysis.effects.main import difference
 from tightlink.analysis.effects.two_level import TwoLevel
 from tightlink.lazy import Array, np, pl
 
@@ -55,7 +54,7 @@ def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
     >>> blocks(design, np.array([1.0, 2.0, 1.0, 6.0])).rows()[:2]
     [('a', 'b −', 1.0, 2.0, 1.0), ('a', 'b +', 1.0, 6.0, 5.0)]
     """
-    sizes = [abs(difference(values, design.signs[:, place] > 0)["effect"]) for place in range(len(design.factors))]
+    sizes = [abs(float(np.nan_to_num(design.weights([place]) @ values))) for place in range(len(design.factors))]
     by_size = sorted(range(len(sizes)), key=lambda place: -sizes[place])
     rows = []
     for place, factor in enumerate(design.factors):
@@ -65,11 +64,12 @@ def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
         order = sorted(range(len(keys)), key=keys.__getitem__)
         for key, members in groupby(order, key=keys.__getitem__):
             runs = list(members)
-            found = difference(values[runs], design.signs[runs, place] > 0)
+            at_high = design.signs[runs, place] > 0
+            low, high = (float(values[runs][side].mean()) for side in (~at_high, at_high))
             name = ", ".join(
                 f"{design.factors[other]} {'−' if sign < 0 else '+'}" for other, sign in zip(chosen, key, strict=True)
             )
-            rows.append((factor, name, found["mean_low"], found["mean_high"], found["effect"]))
+            rows.append((factor, name, low, high, high - low))
     measured = dict.fromkeys(("mean_low", "mean_high", "effect"), pl.Float64)
     return pl.DataFrame(rows, schema={"factor": pl.String, "block": pl.String, **measured}, orient="row")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tightlink.analysis.effects.main import contrast
-from tightlink.analysis.effects.noise import Noise
+from tightlink.analysis.effects.noise import Response
 from tightlink.analysis.effects.two_level import Term, extended
 from tightlink.lazy import Array, np, pl
 
@@ -17,23 +17,26 @@ _EQUAL: Final = 1e-9
 _MOST: Final = 255
 
 
-def ranked(terms: Sequence[Term], values: Array, noise: Noise) -> pl.DataFrame:
-    """Effects from the largest to the smallest, without regard to their signs.
+def ranked(terms: Sequence[Term], response: Response) -> pl.DataFrame:
+    """Effects that the runs tell apart from the largest to the smallest, without regard to their signs.
 
     Returns:
         Columns ``term``, ``order`` (how many factors it is the product of), ``mean_low``, ``mean_high``, ``effect``,
         ``p``, and ``aliases``: single factors and products of two that it cannot be told apart from.
 
-    >>> from tightlink.analysis.effects.noise import noise
+    >>> from tightlink.analysis.effects.noise import Response, noise
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> values = np.array([1.0, 2.0, 1.0, 6.0])
-    >>> ranked(design.terms(), values, noise(design, values)).select("term", "effect").rows()
+    >>> response = Response(values, design, noise(design, values))
+    >>> ranked(design.terms(), response).select("term", "effect").rows()
     [('a', 3.0), ('b', 2.0), ('a × b', 2.0)]
     """
     rows = []
     for term in terms:
-        found = contrast(values, term.signs > 0, noise)
+        found = contrast(response, term.factors)
+        if math.isnan(found["effect"]):
+            continue
         rows.append((term.name, term.order, found["mean_low"], found["mean_high"], found["effect"], found["p"],
                      ", ".join(term.aliases)))  # fmt: skip
     largest = max((abs(row[4]) for row in rows), default=0.0) or 1.0

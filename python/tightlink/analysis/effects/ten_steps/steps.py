@@ -10,7 +10,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.interactions import interactions
 from tightlink.analysis.effects.main import main_effects
-from tightlink.analysis.effects.noise import cells_of
+from tightlink.analysis.effects.noise import Response, cells_of
 from tightlink.analysis.effects.noise import noise as noise_of
 from tightlink.analysis.effects.ten_steps.half_normal import HalfNormal, half_normal
 from tightlink.analysis.effects.ten_steps.levels import blocks, ordered, scatter
@@ -82,7 +82,9 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
     design = two_level(kept, factors)
     terms = design.terms()
     noise = noise_of(design, values, cells_of(kept))
-    effects = ranked(terms, values, noise)
+    effects = ranked(terms, Response(values, design, noise))
+    if effects.is_empty():
+        raise MeasurementError(f"{response}: the runs that have it tell no effect of a factor from those of others")
     return Steps(
         response=response,
         design=design,

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.analysis.effects.main import difference
 from tightlink.analysis.effects.two_level import TwoLevel
-from tightlink.lazy import Array, pl
+from tightlink.lazy import Array, np, pl
 
 _AXES: Final = 2
 _CORNERS: Final = ((-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -65,7 +64,7 @@ def surface(design: TwoLevel, effects: pl.DataFrame, values: Array) -> Surface |
     if len(design.factors) < _AXES:
         return None
     size = {
-        factor: abs(difference(values, design.signs[:, place] > 0)["effect"])
+        factor: abs(float(np.nan_to_num(design.weights([place]) @ values)))
         for place, factor in enumerate(design.factors)
     }
     named: dict[str, None] = {}
