@@ -246,6 +246,17 @@ def test_spikes_are_found_where_they_are() -> None:
     assert spikes(quiet, 1.0).spikes["peak"].to_list() == [5.0]
 
 
+@pytest.mark.parametrize("mean", [0.05, 0.2, 0.5, 1, 2, 5, 8, 15, 50])
+def test_counts_of_poisson_arrivals_have_no_spikes(mean: float) -> None:
+    """However few they are: the median distance of small counts from their median is no measure of their deviation."""
+    rng = np.random.default_rng(15)
+    found = [spikes(rng.poisson(mean, 1000).astype(float), 1.0).spikes.height for _ in range(40)]
+    assert np.mean(found) <= 0.1
+    counts = rng.poisson(mean, 1000).astype(float)
+    counts[500] += 12 + 8 * mean**0.5
+    assert spikes(counts, 1.0).spikes["begin_s"].to_list() == [500.0]
+
+
 def test_the_lag_between_two_links() -> None:
     rng = np.random.default_rng(12)
     source = _autoregressive(0.8, 3000, rng)

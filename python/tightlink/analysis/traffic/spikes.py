@@ -1,7 +1,8 @@
 """Volume spikes: short times with much more traffic than around them.
 
-What is usual is the median of the surroundings, and how far values usually are from it their median distance, so that
-neither a spike itself nor the hour of the day decides what a spike is.
+What is usual is the median of the surroundings. How far values usually are from it, quantiles of their distances say,
+so that neither a spike itself nor the hour of the day decides what a spike is: the one that makes most of them, as the
+median distance of counts may be zero, and that of values with a longer tail than normal ones says little of the tail.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from tightlink.lazy import ArrayLike, np, pl
 
 #: Standard deviations above what is usual, if values around it were normal.
 THRESHOLD: Final = 6.0
-#: Of a normal distribution, the standard deviation over the median distance.
-_NORMAL: Final = 1.4826
+#: Quantiles of distances, in percent, and what these are in standard deviations of a normal distribution.
+_NORMAL: Final = {50: 0.6745, 75: 1.1503, 90: 1.6449}
 LEAST_VALUES: Final = 64
+#: So many values that are not as usual are usual, too.
+_EVENTS: Final = 8
 #: Surroundings: this share of all values, but no fewer than the other.
 _SURROUNDINGS: Final = 1 / 20
 _LEAST_SURROUNDINGS: Final = 31
@@ -69,15 +72,20 @@ def spikes(values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, thresh
         >>> found.spikes.select("begin_s", "duration_s").rows()
         [(500.0, 3.0)]
     """
-    from scipy.ndimage import median_filter
+    from scipy.ndimage import median_filter, percentile_filter
 
     values = at_intervals(values, interval_s, least=LEAST_VALUES)
     n = len(values)
     width = max(_LEAST_SURROUNDINGS, int(n * _SURROUNDINGS)) // 2 * 2 + 1
     usual = median_filter(values, size=width, mode="reflect")
-    spread = _NORMAL * median_filter(np.abs(values - usual), size=width, mode="reflect")
-    # Where most values are alike, the mean distance of all says how far they usually are.
-    spread = np.where(spread > 0, spread, np.abs(values - usual).mean())
+    away = np.abs(values - usual)
+    spread = np.maximum.reduce(
+        [percentile_filter(away, share, size=width, mode="reflect") / normal for share, normal in _NORMAL.items()]
+    )
+    # Where nearly all values are alike, those that are not say it or, if they are few, the deviation of all.
+    events = away[away > 0]
+    others = float(np.median(events)) if len(events) >= _EVENTS else float(np.sqrt((away**2).mean()))
+    spread = np.where(spread > 0, spread, others)
     limit = usual + threshold * spread
     time = begin_s + interval_s * np.arange(n)
     above = np.concatenate([[False], values > limit, [False]])
