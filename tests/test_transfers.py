@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlink as tl
+from tightlink import experiment
 from tightlink.cli import main
 from tightlink.diagnosis.completions import with_completions
 from tightlink.experiment.metrics import metrics
@@ -472,3 +473,36 @@ def test_percentiles_fall_on_what_was_not_complete() -> None:
     congested = tl.compare(tl.simulate(tl.loads(ALONE).set("traffic.web.times", arrivals[:7])), run).summary
     assert congested.filter(metric="unfinished")["verdict"].to_list() == ["worse"]
     assert congested.filter(pl.col("metric").is_in(["completion_p95_s", "completion_p99_s"])).is_empty()
+
+
+def test_sweeps_have_no_mean_of_percentiles_that_some_replications_lack(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that lack one are the slow ones: the mean of the others would be too small."""
+    path, folder = tmp_path / "web.toml", tmp_path / "sweep"
+    path.write_text("""
+    duration = "4 s"
+    link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "50 packets" }
+    [traffic.web]
+    kind = "transfers"
+    from = "a"
+    to = "b"
+    load = "70 %"
+    of = "wire"
+    size = { distribution = "pareto", mean = "100 kB" }
+    stop = "3.9 s"
+    """)
+    vary = ["--vary", "link.wire.queue=50 packets,60 packets", "--replications", "4", "-o", str(folder)]
+    assert main(["sweep", str(path), *vary, "--wide"]) == 0
+    printed = capsys.readouterr()
+    found = experiment.open(folder)
+    assert 0 < found.runs.collect()["completion_p99_s"].null_count() < 8
+    assert found.summary["completion_p99_s"].null_count() == found.summary["completion_p99_half_width_s"].null_count()
+    assert found.summary["completion_p99_s"].null_count() > 0
+    assert found.summary["completion_p50_s"].null_count() == 0
+    assert "percentiles of transfer times have no mean where, in some replication, they fall on" in printed.err
+    assert "Percentiles of transfer times have no mean" in (folder / "report.html").read_text()
+    # Nor does a comparison have one, or effects.
+    same = tl.compare(folder, folder).values.filter(metric="completion_p99_s")
+    assert same.height == 2 - found.summary["completion_p99_s"].null_count()
+    assert tl.analyze.read_runs(folder).runs["completion_p99_s"].null_count() == 8

@@ -61,7 +61,7 @@ def effects(
         read = dataclasses.replace(read, responses=tuple(name for name in read.responses if name not in lacking))
         if not read.responses:
             said = "of every response some runs have no value, and the others do not tell the factors apart"
-            raise measurements.MeasurementError(f"{said}; tightlink analyze ten-steps fits those that are there")
+            raise measurements.MeasurementError(f"{said}, or are those whose transfers ended")
         found = main_effects(read.runs, read.factors, read.responses, apart)
         pairs = crossed.interactions(read.runs, read.factors, read.responses, apart) if interactions else None
     psi = influence(found, apart)
@@ -73,7 +73,7 @@ def effects(
     def words() -> None:
         _print_design(design, merged, groups)
         if lacking:
-            left = "; the runs that have it do not tell the factors apart, as tightlink analyze ten-steps says"
+            left = "; the runs that have it do not tell the factors apart, or are those whose transfers ended"
             print_text(f"left out, as some runs have no value: {', '.join(lacking)}{left}\n")
         print_text(held_against(found))
         for name, part in _apart(found, apart):

@@ -34,7 +34,7 @@ from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
-from tightlink.experiment.summary import copied, width_of
+from tightlink.experiment.summary import censored, copied, width_of
 from tightlink.laboratory.engine import check_engine
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, TOO_FEW, UNKNOWN, interval, several
@@ -228,6 +228,8 @@ def _warned(experiment: Experiment, plan: Plan, controls: list[Path] | None) -> 
     code = warned(experiment.warnings)
     if copies := experiment.description["copies"]:
         say(copied(copies, len(plan.cells)))
+    if text := censored(experiment.runs.collect()):
+        say(text)
     if failures := experiment.failures:
         say(alone(experiment.folder, next(iter(failures)), controls))
         code = FAILED

@@ -25,6 +25,9 @@ from tightlink.lazy import pl
 _UNIT: Final = re.compile(r"((?:_(?:bps|per_s|s|packets|bytes))?)$")
 #: Deviations below this share of the mean are none.
 _ROUNDING: Final = 1e-12
+#: Percentiles of the times of transfers, which runs lack in which so many transfers did not end.
+_OF_TRANSFERS: Final = re.compile(r"(completion|slowdown)_(p\d+|max)(_s)?")
+_UNFINISHED: Final = "unfinished"
 _FIRST: Final = ("run", "replication", "seed", "status", "identity")
 
 
@@ -55,6 +58,48 @@ def copied(copies: Sequence[str], cells: int) -> str:
     return f"nothing random changes {which}: their replications are copies, without intervals"
 
 
+def without_censored(runs: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
+    """The runs without percentiles of transfer times that others of the same combination lack.
+
+    In these more transfers were on their way at the end than the percentile leaves out: it is larger than those that
+    are known, of which the mean would be too small, and its interval too narrow.
+
+    Args:
+        runs: A table of runs.
+        within: What runs of one mean have in common.
+
+    >>> runs = pl.DataFrame({"run": ["0/0", "0/1", "1/0"], "unfinished": [0.0, 2.0, 0.0],
+    ...                      "completion_p99_s": [3.0, None, 4.0]})
+    >>> without_censored(runs, cell())["completion_p99_s"].to_list()
+    [None, None, 4.0]
+    """
+    lacking = {name: (pl.col(name).is_null() | pl.col(name).is_nan()) & (pl.col(ended) > 0)
+               for name, ended in _censored(runs.columns).items()}  # fmt: skip
+    return runs.with_columns(pl.when(~each.any().over(within)).then(name) for name, each in lacking.items())
+
+
+def censored(runs: pl.DataFrame) -> str:
+    """What to say of percentiles of transfer times that `without_censored` leaves out; nothing where there are none."""
+    kept = without_censored(runs, cell())
+    if all(kept[name].null_count() == runs[name].null_count() for name in _censored(runs.columns)):
+        return ""
+    return (
+        "percentiles of transfer times have no mean where, in some replication, they fall on transfers that did not end"
+    )
+
+
+def _censored(columns: Sequence[str]) -> dict[str, str]:
+    """Percentiles of the times of transfers, and how many of the same transfers did not end."""
+    found = {}
+    for name in columns:
+        *places, metric = name.split(".")
+        ended = [".".join([*places[:count], _UNFINISHED]) for count in range(len(places), -1, -1)]
+        there = next((each for each in ended if each in columns), None)
+        if there is not None and _OF_TRANSFERS.fullmatch(metric):
+            found[name] = there
+    return found
+
+
 def metric_names(runs: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """The columns of the table of runs that are metrics."""
     return [name for name in runs.columns if name not in {*_FIRST, *keys}]
@@ -80,6 +125,7 @@ def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ())
         copies: Cells whose replications are copies of one run: an interval of zero would say nothing.
     """
     metrics = metric_names(runs, keys)
+    runs = without_censored(runs, cell())
     done = pl.col("status") == "done"
     found = (
         runs.with_columns(cell=cell())

@@ -14,7 +14,7 @@ from tightlink.experiment.designs import LATIN, ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, is_mean_of_flows, main_metrics
-from tightlink.experiment.summary import copied, width_of
+from tightlink.experiment.summary import censored, copied, width_of, without_censored
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
@@ -83,7 +83,11 @@ class Found:
         columns = [*self.metrics, *(name for metric in self.groups.values() for name in metric.values())]
         if "throughput_bps" in self.runs.columns:
             columns.append("throughput_bps")
-        return over_levels(self._of(factor), factor, list(dict.fromkeys(columns)), self.copies)
+        return over_levels(self._told(factor), factor, list(dict.fromkeys(columns)), self.copies)
+
+    def _told(self, factor: str) -> pl.DataFrame:
+        """The runs that tell of a factor, without values that not all runs of a level have."""
+        return without_censored(self._of(factor), pl.col(factor))
 
     def _of(self, factor: str) -> pl.DataFrame:
         """The runs that tell of a factor."""
@@ -95,7 +99,7 @@ class Found:
         asked = (factor, response)
         if asked not in self._replications:
             there = response in self.runs.columns
-            self._replications[asked] = by_replication(self._of(factor), factor, response) if there else {}
+            self._replications[asked] = by_replication(self._told(factor), factor, response) if there else {}
         return self._replications[asked]
 
     @cached_property
@@ -238,5 +242,7 @@ def _warnings(found: Found) -> list[str]:
                         f"{', '.join(unsettled)}.")  # fmt: skip
     if found.copies:
         text = copied(found.copies, found.cells.height)
+        warnings.append(f"{text[0].upper()}{text[1:]}.")
+    if text := censored(found.done):
         warnings.append(f"{text[0].upper()}{text[1:]}.")
     return warnings

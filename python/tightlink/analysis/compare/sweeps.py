@@ -13,7 +13,7 @@ from typing import Any, Final
 from tightlink.errors import TightlinkError
 from tightlink.experiment.factors import as_text, same, value_at
 from tightlink.experiment.folder import Experiment
-from tightlink.experiment.summary import cell, copied, metric_names
+from tightlink.experiment.summary import cell, copied, metric_names, without_censored
 from tightlink.lazy import pl
 from tightlink.scenario import Scenario, loads_stored, parse_value
 from tightlink.scenario.toml import parse
@@ -108,7 +108,7 @@ def matched(
         )
         for side, frame, each, own in zip(sides, done, keys, others, strict=True)
     ]
-    return [_paired(runs, place) for place in (0, 1)], tuple(notes)
+    return [without_censored(_paired(runs, place), pl.col("entity")) for place in (0, 1)], tuple(notes)
 
 
 def _value(side: Experiment, key: str) -> Any:

@@ -24,7 +24,7 @@ from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
-from tightlink.experiment.summary import without_copies
+from tightlink.experiment.summary import without_censored, without_copies
 from tightlink.lazy import Array, np, pl
 
 #: Columns that say which run it is: neither factors nor responses.
@@ -77,6 +77,8 @@ def read(
         factors = experiment.varied if factors is None else factors
         if "replication" in frame.columns:
             frame = without_copies(frame, experiment.description.get("copies", []))
+        # Without those of the runs with the slowest, percentiles of transfer times tell of the others alone.
+        frame = without_censored(frame, pl.lit(0))
     with measurements.of_file(path):
         return designed(frame, factors=factors, responses=responses)
 
