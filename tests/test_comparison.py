@@ -15,7 +15,8 @@ import pytest
 import tightlink as tl
 from tightlink import cli
 from tightlink.analysis.compare import words
-from tightlink.analysis.compare.comparison import compare
+from tightlink.analysis.compare.comparison import _paired_by_seed, compare
+from tightlink.analysis.compare.sweeps import COPIED
 from tightlink.analysis.path import residuals
 from tightlink.experiment.fairness import sets_of_competitors
 from tightlink.experiment.metrics import metrics
@@ -278,6 +279,24 @@ def test_differences_over_seeds_leave_out_what_chance_does_to_both(tmp_path: Pat
     assert row["second"] - row["first"] == pytest.approx(1e-3, rel=1e-2)
     assert row["difference_half_width"] < 1e-5
     assert row["first_half_width"] > 1e-4
+
+
+def test_intervals_of_changes_hold_the_change_as_often_as_they_say() -> None:
+    """Of a mean that is three times another one, with chance in both: that in the first counts three times."""
+    random = np.random.default_rng(4)
+    held = []
+    for number in range(400):
+        sides = [
+            pl.DataFrame({"entity": "a", "seed": range(5), "repeat": 0, COPIED: False, "rtt_s": values})
+            for values in (random.normal(1, 0.15, 5), random.normal(3, 0.15, 5))
+        ]
+        means = [float(side["rtt_s"].to_numpy().mean()) for side in sides]
+        values = pl.DataFrame({"entity": "a", "metric": "rtt_s", "first": means[0], "second": means[1]})
+        row = _paired_by_seed(values, sides).row(0, named=True)
+        assert row["change"] == pytest.approx(means[1] / means[0] - 1)
+        held.append(abs(row["change"] - 2) <= row["change_half_width"])
+        assert number or row["change_half_width"] > row["difference_half_width"] / means[0]
+    assert 0.92 <= np.mean(held) <= 0.98
 
 
 NOISY = (
@@ -603,6 +622,7 @@ def test_shares_that_vary_have_an_interval_of_their_change() -> None:
             "second_half_width": [0.001, 0.0, 0.009],
             "difference": [0.022, -0.0788, 0.004],
             "difference_half_width": [0.0098, 0.027, 0.009],
+            "change_half_width": [0.01, 0.01, None],
         }
     )
     # One that was without losses throughout cannot have had fewer.

@@ -56,7 +56,7 @@ class Comparison:
     the second is less; none where only the first is zero. Of series, means over the time that both have. Of sweeps,
     means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals; and
     ``difference``, second − first over the seeds that both have, of which ``change`` is the share, with
-    ``difference_half_width``: what chance does to both alike is not in it."""
+    ``difference_half_width`` and ``change_half_width``: what chance does to both alike is not in these."""
     alone: pl.DataFrame
     """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
     agreements: Mapping[str, Agreement]
@@ -359,24 +359,34 @@ def _paired_by_seed(values: pl.DataFrame, sides: Sequence[pl.DataFrame]) -> pl.D
 
     What other seeds did is chance that only one side had, and no part of a difference. Without common seeds it is
     that of the means. No interval where fewer than two seeds are on both sides, or where both have copies of one run.
+
+    A change is a ratio of two means, of which both are known to their intervals only: its own is that of what the
+    second has beyond its share of the first (W. G. Cochran: Sampling Techniques, 1977, section 2.11).
     """
     keys = ["entity", *BLOCK]
     by_seed = [side.unpivot(index=[*keys, COPIED], variable_name="metric").drop_nulls() for side in sides]
     pairs = by_seed[0].join(by_seed[1], on=[*keys, "metric"], suffix="_after")
     told = (~(pl.col(COPIED) & pl.col(f"{COPIED}_after"))).all()
-    found = pairs.group_by("entity", "metric", maintain_order=True).agg(pl.col("value_after") - pl.col("value"), told)
-    each = found["value_after"].to_list()
-    widths = [
-        half_width(one) if len(one) > 1 and known else None for one, known in zip(each, found[COPIED], strict=True)
-    ]
+    before, after = pl.col("value"), pl.col("value_after")
+    # The second's share of the first is one where the first has nothing, of which there is no change.
+    share = pl.when(before.mean() != 0).then(after.mean() / before.mean()).otherwise(1.0)
+    found = pairs.group_by("entity", "metric", maintain_order=True).agg(
+        before.mean(), apart=after - before, beyond=after - share * before, told=told
+    )
+    widths = {
+        name: [half_width(one) if len(one) > 1 and known else None for one, known in found.select(name, "told").rows()]
+        for name in ("apart", "beyond")
+    }
     found = found.select(
-        "entity", "metric", difference=pl.col("value_after").list.mean(),
-        difference_half_width=pl.Series(widths, dtype=pl.Float64),
+        "entity", "metric", _before="value", difference=pl.col("apart").list.mean(),
+        difference_half_width=pl.Series(widths["apart"], dtype=pl.Float64),
+        change_half_width=pl.Series(widths["beyond"], dtype=pl.Float64) / pl.col("value").abs(),
     )  # fmt: skip
     joined = values.join(found, on=["entity", "metric"], how="left", maintain_order="left")
-    first, difference = pl.col(SIDES[0]), pl.coalesce("difference", pl.col(SIDES[1]) - pl.col(SIDES[0]))
+    first = pl.coalesce("_before", SIDES[0])
+    difference = pl.coalesce("difference", pl.col(SIDES[1]) - pl.col(SIDES[0]))
     change = pl.when(difference == 0).then(0.0).when(first != 0).then(difference / first.abs())
-    return joined.with_columns(difference=difference, change=change)
+    return joined.with_columns(difference=difference, change=change).drop("_before")
 
 
 def _cells(runs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -102,8 +102,10 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
     shown, said = rows, ["change"]
     if "difference" in rows.columns:
         spread = pl.concat_list(pl.col(f"{side}_half_width").fill_nan(None).fill_null(0.0) for side in SIDES)
-        shown = rows.with_columns((pl.col(SIDES[0]) + pl.col("difference")).alias(SIDES[1]), spread=spread)
-        said += ["difference_half_width", "spread"]
+        halves = pl.concat_list("difference_half_width", "change_half_width")
+        second = (pl.col(SIDES[0]) + pl.col("difference")).alias(SIDES[1])
+        shown = rows.with_columns(second, halves=halves, spread=spread)
+        said += ["halves", "spread"]
     changes = [
         _change(metric, (first, second), *of)
         for metric, first, second, *of in shown.select("metric", *SIDES, *said).rows()
@@ -122,21 +124,23 @@ def _change(
     metric: str,
     sides: tuple[float | None, float | None],
     change: float | None,
-    half: float | None = None,
+    halves: Sequence[float | None] = (None, None),
     spread: Sequence[float] = (0.0, 0.0),
 ) -> str:
     """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known.
 
+    Of the two halves the first is of the difference, the second of the change.
+
     An interval that leaves what is possible is unknown: of shares that lie between nothing and all of it, and within
     half their own intervals of what they are.
     """
-    first, second = sides
+    (first, second), (half, half_change) = sides, halves
     if change and max(abs(first or 0.0), abs(second or 0.0)) < _least(metric):
         return NONE
     most = largest(metric)
     if not is_share(metric) or first is None or second is None:
         unknown = half is not None and second is not None and leaves(second, half, most)
-        return _within(change, None if half is None or not first else half / abs(first), 1, unknown=unknown)
+        return _within(change, half_change if first else None, 1, unknown=unknown)
     lowest, highest = (
         [min(max(value + sign * width, 0.0), most) for value, width in zip((first, second), spread, strict=True)]
         for sign in (-1, 1)
