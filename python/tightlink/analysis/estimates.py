@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.lazy import NDArray, np, stats
-from tightlink.numbers import grouped
+from tightlink.numbers import NONE, grouped
 
 #: Intervals hold the middle 95 % of what resampling gives.
 CONFIDENCE: Final = 0.95
@@ -65,11 +65,13 @@ class Estimate:
         return self.low <= value <= self.high
 
     def __format__(self, spec: str) -> str:
-        """The value and its interval, each in the same format.
+        """The value and its interval, each in the same format; a dash for an interval that nothing tells.
 
-        >>> f"{Estimate(1.0, 0.5, 2.0):.1f}"
-        '1.0 (0.5 to 2.0)'
+        >>> f"{Estimate(1.0, 0.5, 2.0):.1f}", f"{Estimate(1.0, math.nan, math.nan):.1f}"
+        ('1.0 (0.5 to 2.0)', '1.0 (–)')
         """
+        if math.isnan(self.low):
+            return f"{self.value:{spec}} ({NONE})"
         return f"{self.value:{spec}} ({self.low:{spec}} to {self.high:{spec}})"
 
 

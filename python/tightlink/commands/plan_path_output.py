@@ -297,7 +297,4 @@ def _size(count: float) -> str:
 
 
 def _r2(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return NONE
-    # An interval that reaches below the mean's R², which is zero, says nothing: it is of a few points.
-    return f"{estimate:.3f}" if estimate.low >= 0 else f"{estimate.value:.3f} ({NONE})"
+    return NONE if estimate is None else f"{estimate:.3f}"
