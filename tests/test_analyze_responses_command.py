@@ -126,3 +126,15 @@ def test_wrong_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert '--threshold = "high": expected a number from 0 to less than 1, or "gap"' in capsys.readouterr().err
     assert cli.main(["analyze", "ranks", IRIS, "--algorithm", "species"]) == 2
     assert "no factor beside the algorithm; expected --condition COLUMN" in capsys.readouterr().err
+
+
+def test_a_response_of_two_values_is_no_factor(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rows = [f"{rate},{tcp},{place * rate},{0.01 if tcp == 'fast' else 0}" for rate in (10, 100)
+            for place, tcp in enumerate(("reno", "fast", "bic", "cubic"), 1)]  # fmt: skip
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["rate,tcp,own_bps,loss", *rows]))
+    for analysis in ("ranks", "outliers", "clusters"):
+        assert cli.main(["analyze", analysis, str(path), "--algorithm", "tcp", "--responses", "own_bps,loss"]) == 0
+    assert "in 2 of 4 cells" in capsys.readouterr().out
+    shares = ["--own", "own_bps", "--standard", "loss", "--available", "rate"]
+    assert cli.main(["analyze", "fairness", str(path), "--algorithm", "tcp", *shares]) == 0

@@ -121,15 +121,17 @@ def read_compared(
     with measurements.of_file(table):
         designed.present(read.runs, [algorithm, *named])
         long = compared.is_long(read.runs)
-        factors = [name for name in read.factors if not long or name != compared.RESPONSE]
-        read = designed.designed(read.runs, factors=list(dict.fromkeys([*factors, algorithm, *named])))
+        # What is asked for as a response is none, though it has two values.
+        asked = [compared.RESPONSE] if long else responses or []
+        factors = [name for name in read.factors if name not in asked]
+        every = list(dict.fromkeys([*factors, algorithm, *named]))
+        read = designed.designed(read.runs, factors=every, responses=None if long else responses)
         keys = named or [name for name in factors if name != algorithm]
         if not keys:
             raise measurements.MeasurementError("no factor beside the algorithm; expected --condition COLUMN")
         if long:
             return read, keys, responses
-        designed.numbers(read.runs, responses or [], fewest=0)
-    return read, keys, responses or list(read.responses)
+    return read, keys, list(read.responses)
 
 
 def _print_clusters(found: "Sequence[Dendrogram]") -> None:
