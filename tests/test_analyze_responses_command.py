@@ -138,3 +138,31 @@ def test_a_response_of_two_values_is_no_factor(capsys: pytest.CaptureFixture[str
     assert "in 2 of 4 cells" in capsys.readouterr().out
     shares = ["--own", "own_bps", "--standard", "loss", "--available", "rate"]
     assert cli.main(["analyze", "fairness", str(path), "--algorithm", "tcp", *shares]) == 0
+
+
+def test_few_runs_and_what_is_missing_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    few = [1, 3, 9] + [None] * 17
+    pl.DataFrame({"u": range(20), "v": few, "w": [place * 4 % 7 for place in range(20)]}).write_csv(path)
+    assert cli.main(["analyze", "correlation", str(path)]) == 0
+    said = (
+        "1 pair may be kept by chance, as few runs have both: p ≥ 0.05; most so u and v (r = 0.96 of 3 runs, p = 0.18)"
+    )
+    assert said in capsys.readouterr().out
+    shares = pl.DataFrame({"rate": [10, 20, 40] * 2, "tcp": ["fast"] * 3 + ["bic"] * 3, "own": [1, 2, 3, 4, 5, 6],
+                           "standard": [4, 5, 6, None, None, None]})  # fmt: skip
+    shares.write_csv(path)
+    words = [
+        "--algorithm",
+        "tcp",
+        "--condition",
+        "rate",
+        "--own",
+        "own",
+        "--standard",
+        "standard",
+        "--available",
+        "rate",
+    ]
+    assert cli.main(["analyze", "fairness", str(path), *words]) == 0
+    assert "left out, as no run has both throughputs: bic" in capsys.readouterr().out

@@ -120,6 +120,23 @@ def test_the_smallest_may_be_best() -> None:
     assert (most + least).to_list() == [4.0] * 12
 
 
+def test_ranks_are_of_cells_that_have_every_algorithm() -> None:
+    """A second place of two is no second place of three."""
+    runs = _throughputs().filter(~((pl.col("path") == "b") & (pl.col("tcp") == "reno")))
+    found = ranks(runs, condition="path", algorithm="tcp", responses=["goodput_bps"])
+    assert found.summary.select("algorithm", "rank_mean", "cells").rows() == [
+        ("compound", pytest.approx(3.5 / 3), 3), ("reno", pytest.approx(6.5 / 3), 3), ("fast", pytest.approx(8 / 3), 3),
+    ]  # fmt: skip
+    assert found.table.height == 11
+    assert found.p == pytest.approx(stats.friedmanchisquare([1, 1, 1.5], [3, 2, 1.5], [2, 3, 3]).pvalue)
+    assert found.sentence().endswith("; 1 other cell lacks an algorithm")
+    # Where no cell has all, each is what it is.
+    apart = runs.filter(((pl.col("path") < "c") & (pl.col("tcp") != "fast")) | (pl.col("tcp") != "reno"))
+    apart = apart.filter((pl.col("path") != "a") | (pl.col("tcp") != "fast"))
+    found = ranks(apart, condition="path", algorithm="tcp", responses=["goodput_bps"])
+    assert (found.left_out, found.summary["cells"].sum()) == (0, 8)
+
+
 def test_equal_algorithms_share_their_ranks() -> None:
     found = ranks(_throughputs(), condition="path", algorithm="tcp", responses=["loss"])
     assert found.table["rank"].to_list() == [2.0] * 12
@@ -165,6 +182,12 @@ def test_fairness_of_columns_that_hold_no_numbers() -> None:
     assert fairness(points).select("ratio", "ahead", "behind").rows() == [(None, 0, 0)]
     with pytest.raises(MeasurementError, match="own: expected a column of numbers"):
         fairness(points.with_columns(own=pl.lit("a")))
+
+
+def test_who_starves_under_a_condition_is_not_left_out_of_the_mean() -> None:
+    points = pl.DataFrame({"path": ["a", "b"] * 4, "algorithm": [each for each in "wxyz" for _ in "ab"],
+                           "own": [0.0, 5, 5, 5, 0, 5, 0, 4], "standard": [5.0, 5, 0, 5, 5, 0, 0, 1]})  # fmt: skip
+    assert dict(fairness(points).select("algorithm", "ratio").rows()) == {"w": 0, "x": math.inf, "y": None, "z": 4}
 
 
 def test_fairness() -> None:

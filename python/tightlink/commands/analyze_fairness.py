@@ -10,7 +10,7 @@ from tightlink.commands.analyze_algorithms import read_compared
 from tightlink.commands.analyze_output import Algorithm, Condition, plain
 from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table
+from tightlink.console import print_json, print_table, print_text
 from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
@@ -50,6 +50,10 @@ def fairness(
         print_json({"shares": plain(parts), "fairness": plain(found), "conditions": plain(points)})
     else:
         _print_shares(parts, found)
+        lacking = [name for name in read.runs[algorithm].cast(pl.String).unique(maintain_order=True).drop_nulls()
+                   if name not in found["algorithm"]]  # fmt: skip
+        if lacking:
+            print_text(f"\nleft out, as no run has both throughputs: {', '.join(lacking)}")
     if output is not None and beside is not None:
         plots.write(charts.share_bars(parts), output)
         plots.write(charts.beside_standard(points), beside)
@@ -61,7 +65,7 @@ def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
     header = ["algorithm", "its share", "standard TCP beside it", "own / standard", "ahead", "behind", "sign test"]
     print_table(header, [
         [row["algorithm"], *(percent(share.get((row["algorithm"], flows)), 1) for flows in (ALTERNATIVE, STANDARD)),
-         NONE if row["ratio"] is None else f"{row['ratio']:.2f}", str(row["ahead"]), str(row["behind"]),
-         f"p = {row['p']:.2g}"]
+         NONE if row["ratio"] is None else f"{row['ratio']:.2f}".replace("inf", "∞"),
+         str(row["ahead"]), str(row["behind"]), f"p = {row['p']:.2g}"]
         for row in fairness.iter_rows(named=True)
     ])  # fmt: skip

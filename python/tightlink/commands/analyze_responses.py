@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
+from tightlink.analysis.effects.main import WEAK
 from tightlink.analysis.responses import correlation as correlated
 from tightlink.analysis.responses.correlation import Correlation
 from tightlink.analysis.responses.pca import Components, components
@@ -12,7 +13,8 @@ from tightlink.commands.analyze_output import Finding, finds, plain
 from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
-from tightlink.numbers import NONE, percent
+from tightlink.lazy import pl
+from tightlink.numbers import NONE, percent, several
 from tightlink.report import charts
 
 #: Share of the variance up to which components are listed.
@@ -94,6 +96,12 @@ def _print_correlation(found: "Correlation") -> None:
          group.representative if group.representative != name else "itself"]
         for number, group in enumerate(found.groups, 1) for name in group.responses
     ], words=[4])  # fmt: skip
+    few = found.pairs.filter((pl.col("p") >= WEAK) & pl.col("kept")).sort("p", descending=True, maintain_order=True)
+    if few.height:
+        row = few.row(0, named=True)
+        worst = f"{row['first']} and {row['second']} (r = {row['r']:.2f} of {row['runs']} runs, p = {row['p']:.2g})"
+        print_text(f"\n{several(few.height, 'pair')} may be kept by chance, as few runs have both: p ≥ {WEAK}; "
+                   f"most so {worst}")  # fmt: skip
 
 
 def _print_components(found: "Components") -> None:

@@ -111,7 +111,8 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
         points: What `beside` returns: the last two columns are the throughputs.
 
     Returns:
-        Columns algorithm, ratio (geometric mean of own / standard), ahead and behind (conditions in which it gets
+        Columns algorithm, ratio (geometric mean of own / standard: 0 or infinite where one of them gets nothing under
+        some condition, none where each does under some), ahead and behind (conditions in which it gets
         more, and less), conditions, p (sign test: of so uneven a count where both are alike).
 
     Example:
@@ -126,9 +127,10 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
     # A column of which nothing is known has no type of numbers.
     points = points.with_columns(pl.col(own, standard).cast(pl.Float64))
     ratio = pl.col(own) / pl.col(standard)
-    both = (pl.col(own) > 0) & (pl.col(standard) > 0)
+    # Who gets nothing under one condition has nothing in the mean; where both get nothing there is no ratio.
+    either = (pl.col(own) > 0) | (pl.col(standard) > 0)
     found = points.group_by("algorithm", maintain_order=True).agg(
-        ratio=ratio.filter(both).log().mean().exp(),
+        ratio=ratio.filter(either).log().mean().exp().fill_nan(None),
         ahead=(pl.col(own) > pl.col(standard) * (1 + _SAME)).sum(),
         behind=(pl.col(own) < pl.col(standard) * (1 - _SAME)).sum(),
         conditions=pl.len(),

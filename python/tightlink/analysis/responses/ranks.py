@@ -15,6 +15,7 @@ from typing import Final, Literal
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.responses.compared import compared
 from tightlink.lazy import pl, stats
+from tightlink.numbers import several
 
 _FEWEST: Final = 2
 
@@ -26,8 +27,11 @@ class Ranks:
     #: A row for each algorithm in each cell: condition, response, algorithm, value, rank.
     table: pl.DataFrame
     #: A row for each algorithm, the best first: algorithm, rank_mean, rank_sd, first (cells in which it leads, alone
-    #: or with others), cells.
+    #: or with others), cells: those in which all algorithms have a value, if there are such cells, as a rank of three
+    #: is none of four.
     summary: pl.DataFrame
+    #: Cells that lack an algorithm and are no part of the summary.
+    left_out: int
     #: Friedman's test over the cells in which all algorithms have a value: the probability of ranks so different
     #: where all are alike; NaN with fewer than three algorithms or two such cells.
     p: float
@@ -36,6 +40,9 @@ class Ranks:
         """What was found, in words."""
         best = self.summary.row(0, named=True)
         tested = "" if math.isnan(self.p) else f" (Friedman's test: p = {self.p:.2g})"
+        if self.left_out:
+            lack = "lacks" if self.left_out == 1 else "lack"
+            tested += f"; {several(self.left_out, 'other cell')} {lack} an algorithm"
         return (
             f"{best['algorithm']} ranks best, {best['rank_mean']:.2f} ± {best['rank_sd']:.2f} of "
             f"{self.summary.height} over {best['cells']} cells{tested}"
@@ -86,13 +93,17 @@ def ranks(
     rounded = pl.col("value").round_sig_figs(12)
     table = table.with_columns(rank=rounded.rank("average", descending=best == "largest").over(cell))
     leads = pl.col("rank") == pl.col("rank").min().over(cell)
+    algorithms = table["algorithm"].n_unique()
+    whole = table.filter(pl.len().over(cell) == algorithms)
     summary = (
-        table.with_columns(leads=leads)
+        (table if whole.is_empty() else whole)
+        .with_columns(leads=leads)
         .group_by("algorithm", maintain_order=True)
         .agg(rank_mean=pl.col("rank").mean(), rank_sd=pl.col("rank").std(), first=pl.col("leads").sum(), cells=pl.len())
         .sort("rank_mean", "rank_sd", maintain_order=True)
     )
-    return Ranks(table, summary, _friedman(table, summary["algorithm"].to_list()))
+    cells, kept = (part.select(cell).n_unique() for part in (table, whole))
+    return Ranks(table, summary, cells - kept if kept else 0, _friedman(whole, summary["algorithm"].to_list()))
 
 
 def _friedman(table: pl.DataFrame, algorithms: Sequence[str]) -> float:
