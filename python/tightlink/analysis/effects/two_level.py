@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.effects.factors import in_words, levels, signs
 from tightlink.analysis.measurements import MeasurementError
@@ -32,6 +32,11 @@ _NOTHING: Final = 1e-9
 _PASSES: Final = 2
 #: Combinations up to which all effects are found.
 _MOST: Final = 1024
+
+
+if TYPE_CHECKING:
+    #: A column of signs, and what each run counts for in its effect.
+    Weighed = tuple[NDArray[np.int64], Array]
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,8 @@ class TwoLevel:
         vector, column = self._vector(factors), self.column(factors)
         if self.regular:
             return np.asarray(column * (2 / len(column) if vector else math.nan), dtype=np.float64)
-        leader, found = self._least_squares.get(vector, (column, np.full(len(column), math.nan)))
+        known = self._single if vector in self._single else self._product
+        leader, found = known.get(vector, (column, np.full(len(column), math.nan)))
         return np.asarray(found * (column[0] * leader[0]), dtype=np.float64)
 
     def tells(self) -> set[str]:
@@ -147,19 +153,24 @@ class TwoLevel:
         return {factor for place, factor in enumerate(self.factors) if not np.isnan(self.weights([place])[0])}
 
     @cached_property
-    def _least_squares(self) -> dict[int, tuple[NDArray[np.int64], Array]]:
-        """A column for each vector of single factors and products of two, and what `weights` says of it."""
-        columns = {vector: self.column(group[0]) for vector, group in self._short.items() if vector}
-        singles = [vector for vector in dict.fromkeys(self.fraction.vectors) if vector]
-        products = [vector for vector in columns if vector not in singles]
-        alone = _model([columns[vector] for vector in singles])
-        found = dict(zip(singles, _told_apart(alone), strict=True))
-        every = _model([columns[vector] for vector in (*singles, *products)])
+    def _single(self) -> dict[int, Weighed]:
+        """By the vector of a single factor, its column, and what `weights` says of it."""
+        columns = {vector: self.column([place]) for place, vector in enumerate(self.fraction.vectors) if vector}
+        weights = _told_apart(_model(columns.values(), len(self.signs)))
+        return {vector: (column, own) for (vector, column), own in zip(columns.items(), weights, strict=True)}
+
+    @cached_property
+    def _product(self) -> dict[int, Weighed]:
+        """The same of products of two that have not the column of a single factor."""
+        single = [column for column, _ in self._single.values()]
+        named = {vector: group[0] for vector, group in self._short.items() if vector and vector not in self._single}
+        columns = {vector: self.column(factors) for vector, factors in named.items()}
+        every = _model([*single, *columns.values()], len(self.signs))
         if np.linalg.matrix_rank(every) == every.shape[1]:
-            found |= dict(zip(products, _told_apart(every)[len(singles) :], strict=True))
+            weights = list(_told_apart(every)[len(single) :])
         else:
-            found |= {vector: _told_apart(np.column_stack([alone, columns[vector]]))[-1] for vector in products}
-        return {vector: (columns[vector], weights) for vector, weights in found.items()}
+            weights = [_told_apart(_model([*single, each], len(self.signs)))[-1] for each in columns.values()]
+        return {vector: (column, own) for (vector, column), own in zip(columns.items(), weights, strict=True)}
 
     def aliases(self, factors: Sequence[int]) -> tuple[str, ...]:
         """Single factors and products of two other than this one that have its column, or its opposite."""
@@ -254,8 +265,8 @@ def extended(basis: Array, column: NDArray[np.int64]) -> Array | None:
     return np.vstack([basis, left / length]) if length > _NOTHING * math.sqrt(len(column)) else None
 
 
-def _model(columns: Sequence[NDArray[np.int64]]) -> Array:
-    return np.column_stack([np.ones(len(columns[0])), *columns]) if columns else np.ones((1, 1))
+def _model(columns: Iterable[NDArray[np.int64]], runs: int) -> Array:
+    return np.column_stack([np.ones(runs), *columns])
 
 
 def _told_apart(model: Array) -> Array:
