@@ -354,9 +354,11 @@ def test_what_a_factor_left_out_moves_is_no_noise_of_replications() -> None:
     moved = frame["control"].replace_strict({"reno": 0.0, "cubic": 9.0, "bbr": -20.0, "vegas": 4.0})
     frame = frame.with_columns(y=moved + 0.1 * frame["queue"] + pl.Series(random.normal(size=frame.height)))
     found = main_effects(frame, ["queue"], ["y"]).row(0, named=True)
-    # Pure error, within each of the eight combinations.
-    pooled = math.sqrt(np.mean(frame.group_by("queue", "control").agg(pl.col("y").var())["y"].to_numpy()))
-    assert (found["test"], found["freedom"]) == ("replications", 16)
+    # Pure error, within each of the eight combinations, less what a replication has in all of them.
+    table = frame["y"].to_numpy().reshape(8, 3)
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    pooled = math.sqrt((rest**2).sum() / 14)
+    assert (found["test"], found["freedom"]) == ("replications", 14)
     assert found["error"] == pytest.approx(pooled * math.sqrt(1 / 12 + 1 / 12))
     assert found["mark"] == "**"
     assert steps(frame, "y", ["queue"]).half_normal.error == pytest.approx(found["error"])
@@ -392,3 +394,25 @@ def test_lost_runs_do_not_change_what_effects_are(lost: set[int]) -> None:
         found = main_effects(kept, factors, ["y"])
         assert found["effect"].to_list() == pytest.approx([8, -3, 0], abs=1e-9)
         assert interactions(kept, factors, ["y"])["effect"].fill_nan(0).to_list() == pytest.approx([0] * 3, abs=1e-9)
+
+
+def test_what_a_seed_does_to_all_combinations_is_no_noise() -> None:
+    """Replications of a sweep have the same seeds in every combination: effects are differences between these."""
+    random = np.random.default_rng(10)
+    frame = _full(2, 5).with_columns(
+        run=pl.Series([f"{cell}/{seed}" for seed in range(5) for cell in range(4)]),
+        replication=pl.Series([seed for seed in range(5) for _ in range(4)]),
+        y=pl.Series(np.repeat(random.normal(0, 30, 5), 4) + random.normal(size=20)) + pl.col("f0") * 1.5,
+    )
+    # As of a model with the seeds in it.
+    blocks = [(frame["replication"] == seed).cast(pl.Float64) for seed in range(5)]
+    products = [frame["f0"] / 2, frame["f1"] / 2, frame["f0"] * frame["f1"] / 2]
+    model, values = np.column_stack([*blocks, *products]), frame["y"].to_numpy()
+    fitted, squares, *_ = np.linalg.lstsq(model, values, rcond=None)
+    found = main_effects(frame, ["f0", "f1"], ["y"])
+    assert found["effect"].to_list() == pytest.approx(fitted[5:7])
+    assert found["freedom"].to_list() == [12, 12]
+    assert found["error"].to_list() == pytest.approx([math.sqrt(squares[0] / 12 * 4 / 20)] * 2)
+    assert found["mark"].to_list() == ["**", ""]
+    # Without names of runs of a sweep nothing says that replications have anything in common.
+    assert main_effects(frame.drop("run"), ["f0", "f1"], ["y"])["mark"].to_list() == ["", ""]

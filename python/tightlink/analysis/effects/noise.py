@@ -2,7 +2,8 @@
 
 With replications it is the variance of runs of equal levels, pooled over the combinations of a design, with as many
 degrees of freedom as there are runs beyond the combinations: Student's t tells effects from it, however many of these
-are real. In tables of sweeps they are runs of one combination, of which no factor that is left out moves any.
+are real. In tables of sweeps they are runs of one combination, of which no factor that is left out moves any, and what
+a replication does to all combinations is no noise: all have its seed, so that it is in no effect either.
 Without, it is the pseudo standard error of Lenth (Technometrics 31, 1989), which large effects hardly move.
 
 Example:
@@ -99,16 +100,19 @@ def noise(design: TwoLevel, values: Array, cells: NDArray[np.int64] | None = Non
     Args:
         design: The levels of the runs.
         values: The response of each.
-        cells: The combination of each (`cells_of`), where other columns may tell it than the factors of the design.
+        cells: The combination and the replication of each (`cells_of`), where other columns may tell these than the
+            factors of the design.
     """
     least = _ROUNDING * float(np.abs(values).max())
-    groups = {REPLICATIONS: design.signs if cells is None else np.column_stack([design.signs, cells])}
+    groups = {REPLICATIONS: design.signs if cells is None else np.column_stack([design.signs, cells[:, 0]])}
     groups |= {} if cells is None else {LEFT_OUT: design.signs}
     freedom = 0
     for test, rows in groups.items():
         _, group = np.unique(rows, axis=0, return_inverse=True)
         means = np.bincount(group, weights=values) / np.bincount(group)
         left, freedom = values - means[group], len(values) - len(means)
+        if cells is not None and test == REPLICATIONS:
+            left, freedom = _without_blocks(left, freedom, group, cells[:, 1], least)
         if np.abs(left).max() > least:
             return Noise(math.sqrt(float(left @ left) / freedom), freedom, test, least)
     weights = np.array([design.weights(term.factors) for term in design.terms()]).reshape(-1, len(values))
@@ -120,17 +124,33 @@ def noise(design: TwoLevel, values: Array, cells: NDArray[np.int64] | None = Non
     return Noise(deviation, of_error, LENTH, least)
 
 
+def _without_blocks(
+    left: Array, freedom: int, group: NDArray[np.int64], blocks: NDArray[np.int64], least: float
+) -> tuple[Array, int]:
+    """What runs differ by from the mean of their combination, less what all runs of a replication have in common.
+
+    Where that leaves nothing, as of two combinations that differ by a constant, the former alone.
+    """
+    each = (blocks[:, None] == np.unique(blocks)).astype(float)
+    means = np.array([np.bincount(group, weights=column) for column in each.T]) / np.bincount(group)
+    each -= means.T[group]
+    rest = left - each @ np.linalg.lstsq(each, left, rcond=None)[0]
+    rank = int(np.linalg.matrix_rank(each))
+    return (rest, freedom - rank) if freedom > rank and np.abs(rest).max() > least else (left, freedom)
+
+
 def cells_of(runs: pl.DataFrame) -> NDArray[np.int64] | None:
-    """The combination of each run of a sweep, by names CELL/REPLICATION; nothing where runs have other names.
+    """The combination and the replication of each run of a sweep, by names CELL/REPLICATION; nothing of other names.
 
     >>> cells_of(pl.DataFrame({"run": ["4/0", "4/1", "7/0"], "replication": [0, 1, 0]})).tolist()
-    [0, 0, 1]
+    [[0, 0], [0, 1], [1, 0]]
     """
     if not {"run", "replication"} <= set(runs.columns) or runs["run"].dtype != pl.String:
         return None
     named = pl.col("run").str.ends_with(pl.format("/{}", "replication"))
-    found = runs.select(named.all().alias("named"), cell().rank("dense").cast(pl.Int64) - 1)
-    return found["run"].to_numpy() if found["named"].all() else None
+    if not runs.select(named.all()).item():
+        return None
+    return runs.select(cell().rank("dense").cast(pl.Int64) - 1, pl.col("replication").cast(pl.Int64)).to_numpy()
 
 
 def against(test: str, *freedom: float) -> str:
