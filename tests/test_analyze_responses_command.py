@@ -166,3 +166,14 @@ def test_few_runs_and_what_is_missing_are_told(capsys: pytest.CaptureFixture[str
     ]
     assert cli.main(["analyze", "fairness", str(path), *words]) == 0
     assert "left out, as no run has both throughputs: bic" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("analysis", ["correlation", "pca"])
+def test_columns_that_are_taken_for_factors_are_named(
+    analysis: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("u,v\n1,2\n2,4.1\n")
+    assert cli.main(["analyze", analysis, str(path)]) == 2
+    said = "expected responses, columns of numbers; u, v: taken for factors, as they have two values"
+    assert said in capsys.readouterr().err

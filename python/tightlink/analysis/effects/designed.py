@@ -107,10 +107,15 @@ def designed(
     twice = next((name for name in factors or () if name in (responses or ())), None)
     if twice is not None:
         raise MeasurementError(f"{twice}: is asked for as a factor and as a response; expected one of the two")
+    guessed = factors is None
     if factors is None:
         factors = [name for name in candidates if name not in (responses or ()) and _two_valued(table[name])]
     if responses is None:
         responses = [name for name in candidates if name not in factors and table[name].dtype.is_numeric()]
+        if guessed and factors and not responses:
+            # Of two rows every column has two values.
+            taken = f"{', '.join(factors)}: taken for factors, as they have two values"
+            raise MeasurementError(f"expected responses, columns of numbers; {taken}")
     numbers(table, responses)
     return Designed(table, tuple(factors), tuple(responses))
 
