@@ -36,7 +36,7 @@ def written(measure: str, value: float) -> str:
         return rounded(float(f"{value:.{_DIGITS}g}"), units.format_time)
     if measure.endswith("_bps"):
         return rounded(float(f"{value:.{_DIGITS}g}"), units.format_rate)
-    if _MEASURES[measure].get("share"):
+    if _MEASURES[measure].keys() & {"share", "ratio"}:
         return units.format_fraction(float(f"{value:.{_DIGITS}g}"))
     return f"{value:.{_DIGITS}f}" if measure == "jain" else f"{value:.{_DIGITS}g}"
 
@@ -46,6 +46,8 @@ def with_width(measure: str, value: float, half_width: float | None) -> str:
 
     >>> with_width("utilization", 0.889, 0.0123), with_width("refill_s", 3.8, None)
     ('88.9 ± 1.2 %', '3.8 s')
+    >>> with_width("standard_kept", 1.13, 0.06), with_width("utilization", 0.98, 0.06)
+    ('113.0 ± 6.0 %', '98 (92 to 100) %')
     """
     if half_width is None or half_width <= _NONE * abs(value):
         return written(measure, value)
