@@ -15,6 +15,7 @@ from tightlink.plots import palette
 from tightlink.plots.observed import observed
 from tightlink.reduce import jain, largest
 from tightlink.report import blocks, captures, charts, delays, over_time, runs, transfers
+from tightlink.report.tables import parts
 from tightlink.run import Framed, Run
 
 LINK = 'link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }\n'
@@ -180,6 +181,27 @@ def test_rates_over_time_begin_at_zero() -> None:
     frame = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["ftp"] * 2, "throughput_bps": [9e6, 10e6]})
     panel = charts.linked([frame], "time_s", "entity").to_dict()["vconcat"][0]["vconcat"][0]
     assert panel["encoding"]["y"]["scale"]["zero"] is True
+
+
+def test_rounding_is_not_drawn_as_if_a_delay_changed() -> None:
+    """A stream over an empty link: the axis of its delay had the only tick "11" at 11.28 ms, or 13 decimals."""
+    run = _run('traffic.call = { kind = "cbr", from = "a", to = "b", rate = "64 kbit/s", udp.datagram = "160 B" }')
+    chart, _ = _chart(over_time.section(run))
+    scales = {title: panel["encoding"]["y"]["scale"] for title, panel in _panels(chart).items()}
+    assert scales["one-way delay (ms)"]["zero"] is True
+    plane, row, *tables = delays.sections(run)[0].blocks
+    assert isinstance(plane, blocks.Chart) and isinstance(row, blocks.Row)  # noqa: PT018
+    along = plane.chart.to_dict()["layer"][0]["encoding"]["x"]
+    assert (along["title"], along["scale"]["domain"]) == ("p95 queueing delay (ms)", [0.0, 1.0])
+    waited, took = (each.to_dict()["encoding"]["x"] for each in row.charts)
+    assert (waited["title"], waited["scale"]["domain"]) == ("queueing delay (ms)", [0, 1])
+    assert took["scale"]["zero"] is True
+    for table in (*tables, *runs.sections(run)[-2].blocks):
+        assert isinstance(table, blocks.Table)
+        (page,) = parts(table.frame, {})
+        assert "(s)" not in page
+        assert "(ns)" not in page
+    assert plots.series(run, "one_way_delay_s").get_ylim()[0] <= 0
 
 
 def test_completion_times_count_what_was_not_complete() -> None:

@@ -22,7 +22,7 @@ from tightlink import units
 from tightlink.csv_text import as_csv
 from tightlink.diagnosis import Why
 from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
-from tightlink.numbers import NONE, grouped
+from tightlink.numbers import NONE, NOTHING, grouped
 from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
 
@@ -47,8 +47,6 @@ _NARROWEST: Final = 20
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
 #: Columns that begin alike and are not.
 _COUNTS: Final = "loss_run"
-#: What adding up leaves where there was nothing.
-_NOTHING: Final = 1e-12
 
 
 def print_text(text: str = "", *, end: str = "\n", indent: int = 0) -> None:
@@ -304,7 +302,7 @@ def quantity(column: str, value: float | None) -> str:
     >>> quantity("loss", 0.0313483), quantity("load", 1.24768), quantity("packets_per_s", 26000.0)
     ('3.13 %', '124.8 %', '26,000')
     """
-    if value is not None and abs(value) < _NOTHING:
+    if value is not None and abs(value) < NOTHING:
         value = 0.0
     if column.endswith("_bps"):
         return rounded(value, units.format_rate)

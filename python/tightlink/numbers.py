@@ -54,6 +54,8 @@ def percent(share: float | None, digits: int = 0, *, signed: bool = False) -> st
     return grouped(f"{100 * share:{'+' if signed else ''}.{digits if share else 0}f} %")
 
 
+#: What is less is what adding up leaves where there was nothing.
+NOTHING: Final = 1e-12
 #: Half an interval of too few replications, and what it means.
 UNKNOWN: Final = "?"
 TOO_FEW: Final = f"± {UNKNOWN}: too few replications for an interval, which would leave the values that are possible"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from tightlink import arguments
 from tightlink.analysis.effects.designed import numbers
@@ -56,6 +56,7 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
     for name, color, part in _lines(frame, by):
         drawn = ax.plot(_values(part, x, across), _values(part, y, up), label=name, **_styled(color, style))
         _within(drawn, y, up)
+    _grounded(ax, frame, y)
     return _labelled(ax, across.title, up.title, legend=by is not None)
 
 
@@ -93,6 +94,7 @@ def series(
         drawn = pl.concat([part.drop("entity"), gaps(part, "time_s", metric)]).sort("time_s")
         values = _values(drawn, "time_s", across), _values(drawn, metric, up)
         _within(ax.plot(*values, **(label | _styled(color, style))), metric, up)
+    _grounded(ax, wide, metric)
     return _labelled(ax, across.title, up.title, legend=not isinstance(entity, str))
 
 
@@ -161,6 +163,7 @@ def cdf(
         if steps.height:
             values, shares = _values(steps, x, across), steps["share"].to_list()
             ax.plot(values, shares, drawstyle="steps-post", label=name, **_styled(color, style))
+    _grounded(ax, frame, x, "x")
     ax.set_ylim(0, 100)
     return _labelled(ax, across.title, "share at most so large (%)", legend=by is not None)
 
@@ -244,6 +247,13 @@ def scatter_with_curves(  # noqa: PLR0913
     for name, color, part in _lines(frame, by):
         ax.scatter(_values(part, x, across), _values(part, y, up), s=18, label=name, zorder=2, linewidths=0, **color)
     return _labelled(ax, across.title, up.title, legend=by is not None or bool(curves))
+
+
+def _grounded(ax: Axes, frame: pl.DataFrame, column: str, along: Literal["x", "y"] = "y") -> None:
+    """Have an axis begin at zero whose values do not differ, so that rounding is not drawn as if they did."""
+    if labels.still(frame[column]):
+        ax.update_datalim([(0.0, 0.0)], updatex=along == "x", updatey=along == "y")
+        ax.autoscale_view()
 
 
 def _within(drawn: Iterable[Line2D], column: str, axis: labels.Axis) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink import reduce
 from tightlink.lazy import pl
-from tightlink.numbers import grouped, percent
+from tightlink.numbers import NOTHING, grouped, percent
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ _OWN: Final = {"packet_bytes": "packet size (B)", "packets_per_s": "packet rate 
 _SMALL: Final = 0.1
 #: From here on a value is written in the next larger unit.
 _LEAST: Final = 1.0
+#: The unit of times that are all nothing: that of delays.
+_OF_NOTHING: Final = "ms"
+#: What differs by less than this share of its size looks as if it did not.
+_STILL: Final = 0.01
 _WORDS: Final = {
     "cwnd": "congestion window",
     "ssthresh": "slow-start threshold",
@@ -98,7 +103,17 @@ def largest(frame: pl.DataFrame, column: str) -> float | None:
         return None
     values = frame[column].cast(pl.Float64)
     found = values.filter(values.is_finite()).abs().max()
-    return float(found) if isinstance(found, float) else None
+    return (found if found >= NOTHING else 0.0) if isinstance(found, float) else None
+
+
+def still(values: pl.Series) -> bool:
+    """Whether values differ so little beside their size that an axis without a zero would show nothing but rounding.
+
+    >>> still(pl.Series([0.187, 0.188])), still(pl.Series([0.020, 0.023])), still(pl.Series([0.0, 1.0]))
+    (True, False, False)
+    """
+    finite = values.cast(pl.Float64).drop_nulls().drop_nans()
+    return not finite.is_empty() and reduce.smallest(finite) >= (1 - _STILL) * reduce.largest(finite) >= 0
 
 
 def axis_of(frame: pl.DataFrame, column: str) -> Axis:
@@ -223,6 +238,8 @@ def apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
 
 def _scale(scales: tuple[tuple[str, float], ...], largest: float | None) -> tuple[str, float]:
     if not largest:
-        return next(scale for scale in scales if scale[1] == _LEAST)
+        wanted = None if largest is None else _OF_NOTHING
+        plain = next(scale for scale in scales if scale[1] == _LEAST)
+        return next((scale for scale in scales if scale[0] == wanted), plain)
     fitting = [scale for scale in scales if abs(largest) / scale[1] >= _LEAST]
     return fitting[-1] if fitting else scales[0]

@@ -23,7 +23,7 @@ Kind: TypeAlias = Literal["linear", "log"]
 Width: TypeAlias = int | Literal["container"]
 Domain: TypeAlias = tuple[float, float]
 
-#: An axis begins at zero unless its least value is above this share of the greatest.
+#: An axis begins at zero unless its least value is above this share of the greatest, and they differ.
 _NEAR: Final = 0.5
 _FEW_POWERS: Final = 3
 #: Numbers from here on have a prefix.
@@ -234,4 +234,4 @@ def plain_format(ticks: Sequence[float]) -> str:
 def from_zero(frame: pl.DataFrame, column: str) -> bool:
     """Whether an axis of these values begins at zero."""
     values = frame[column].cast(pl.Float64).drop_nulls().drop_nans()
-    return values.is_empty() or 0 <= smallest(values) <= _NEAR * largest(values)
+    return values.is_empty() or 0 <= smallest(values) <= _NEAR * largest(values) or labels.still(values)

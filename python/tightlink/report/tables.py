@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from tightlink.console import largest
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, grouped, interval
+from tightlink.numbers import NONE, NOTHING, grouped, interval
 from tightlink.plots import labels
 from tightlink.report.blocks import Format
 
@@ -153,9 +153,9 @@ def _given(given: Format) -> Callable[[Any], str]:
 def _number(value: float | None, factor: float, decimals: int) -> str:
     if value is None or not math.isfinite(value):
         return NONE
-    scaled = value * factor
-    if scaled == 0:
+    if abs(value) < NOTHING:
         return "0"
+    scaled = value * factor
     if round(scaled, decimals):
         return grouped(f"{scaled:.{decimals}f}")
     # A column has as many decimals as its largest value needs: what is less than these is not nothing.

@@ -88,7 +88,9 @@ def delay_throughput(  # noqa: PLR0913
     found = frame.drop_nulls([delay, rate, by])
     axes = {delay: axis_of(found, delay, None), rate: axis_of(found, rate, None)}
     # From zero on: a difference that is small looks small.
-    ends = {column: (0.0, round_above(labels.largest(found, column) or 1.0)) for column in axes}
+    ends = {
+        column: (0.0, round_above(labels.largest(found, column) or 1 / axis.factor)) for column, axis in axes.items()
+    }
     shown = scaled(found, axes).with_columns(pl.col(by).cast(pl.String))
     means = shown.group_by(by, maintain_order=True).agg(pl.col(delay, rate).mean(), pl.len().alias("rows"))
     repeated = means.filter(pl.col("rows") > 1)
