@@ -42,6 +42,20 @@ def test_the_plane_has_a_point_for_each_row_that_has_both() -> None:
     }
 
 
+def test_the_mouse_shows_words_and_units() -> None:
+    """It showed "goodput bps 1,912,000", and "queueing delay mean s 0.000000000000001612" below it."""
+    flows = _flows().with_columns(
+        goodput_bps=pl.Series([9e6, 8e6, 0.0]),
+        queueing_delay_mean_s=pl.Series([0.05, 1.6e-15, 0.0]),
+        congestion=pl.Series(["cubic", "bbr", None]),
+    )
+    spec = charts.delay_throughput(flows).to_dict()
+    said = {each["title"]: each["field"] for each in spec["layer"][0]["encoding"]["tooltip"]}
+    assert {"flow", "goodput (Mbit/s)", "mean queueing delay (ms)", "congestion"} < said.keys()
+    assert [row[said["goodput (Mbit/s)"]] for row in _rows(spec)] == [9.0, 8.0]
+    assert [row[said["mean queueing delay (ms)"]] for row in _rows(spec)] == [50.0, 0.0]
+
+
 def test_replications_are_pale_and_their_mean_is_large() -> None:
     twice = pl.concat([_flows(), _flows().with_columns(pl.col("queueing_delay_p95_s") * 3)])
     spec = charts.delay_throughput(twice).to_dict()

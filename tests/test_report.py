@@ -270,6 +270,16 @@ def test_tables_line_up() -> None:
     assert "&lt;2479400&gt;" in given
 
 
+def test_the_summaries_of_a_delay_have_one_unit() -> None:
+    """A mean in ms stood beside a median in s, and a largest in s beside both."""
+    frame = pl.DataFrame({"delay": ["queueing delay"], "mean_s": [0.59], "median_s": [0.0], "largest_s": [3.21],
+                          "rtt_median_s": [25e-6], "rtt_max_s": [0.2]})  # fmt: skip
+    (page,) = parts(frame, {})
+    heads = re.findall("<th[^>]*>([^<]*)", page)
+    assert heads[-5:] == ["mean (ms)", "median (ms)", "largest (ms)", "median RTT (ms)", "largest RTT (ms)"]
+    assert re.findall('<td class="number">([^<]*)', page) == ["590", "0", "3,210", "0.025", "200"]
+
+
 def test_the_report_of_a_run(one_flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tl.simulate(tl.loads(one_flow).set("observe.interval", "100 ms")).save(tmp_path / "base <1>")
     assert main(["report", str(folder)]) == 0

@@ -235,7 +235,7 @@ def test_delay_has_a_plane_and_a_table(several: tl.Run) -> None:
     spec = plane.chart.to_dict()
     rows = spec["datasets"][spec["layer"][0]["data"]["name"]]
     known = several.flows.drop_nulls("queueing_delay_p95_s")
-    assert [row["flow"] for row in rows] == known["label"].to_list()
+    assert [row["label"] for row in rows] == known["label"].to_list()
     delays_s = [row["queueing_delay_p95_s"] / 1e3 for row in rows]
     assert delays_s == pytest.approx(known["queueing_delay_p95_s"].to_list())
     unknown = several.flows.height - known.height

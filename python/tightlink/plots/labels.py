@@ -64,7 +64,7 @@ _WORDS: Final = {
 }
 #: Of columns that summarize a delay: which delay, and how.
 _SUMMARY: Final = re.compile(
-    r"(?P<of>one_way_delay|queueing_delay|delay_variation|rtt)_(?P<how>mean|min|median|p50|p95|p99|max)"
+    r"(?:(?P<of>one_way_delay|queueing_delay|delay_variation|rtt)_)?(?P<how>mean|min|median|p50|p95|p99|max|largest)"
 )
 _HOW: Final = {"p50": "median", "min": "smallest", "max": "largest"}
 #: Metrics of a traffic group, whose columns are GROUP.METRIC.
@@ -104,6 +104,16 @@ def largest(frame: pl.DataFrame, column: str) -> float | None:
     values = frame[column].cast(pl.Float64)
     found = values.filter(values.is_finite()).abs().max()
     return (found if found >= NOTHING else 0.0) if isinstance(found, float) else None
+
+
+def summarized(column: str) -> str:
+    """The delay that a column summarizes, so that columns beside each other have one unit; of others the column itself.
+
+    >>> summarized("rtt_p95_s"), summarized("largest_s"), summarized("goodput_bps")
+    ('rtt', '', 'goodput_bps')
+    """
+    found = _SUMMARY.fullmatch(column.removesuffix("_s")) if column.endswith("_s") else None
+    return found["of"] or "" if found else column
 
 
 def still(values: pl.Series) -> bool:
@@ -175,7 +185,7 @@ def words(column: str) -> str:
     if of_group := _OF_GROUP.fullmatch(column):
         return f"{words(of_group[2])} of {of_group[1]}"
     summary = _SUMMARY.fullmatch(column)
-    if summary is not None:
+    if summary is not None and summary["of"]:
         of = "RTT" if summary["of"] == "rtt" else words(summary["of"])
         return f"{_HOW.get(summary['how'], summary['how'])} {of}"
     return _WORDS.get(column, column.replace("_", " "))

@@ -41,18 +41,18 @@ def _plane(run: Run) -> list[Block]:
     if unknown:
         said += f" Of {several(unknown, 'flow')} of {grouped(flows.height)} the queueing delay is not known."
     shown = named.select(
-        "flow", "congestion", "throughput_bps", "goodput_bps", "queueing_delay_mean_s", "queueing_delay_p95_s"
+        "label", "congestion", "throughput_bps", "goodput_bps", "queueing_delay_mean_s", "queueing_delay_p95_s"
     )
     among = palette.entities(run) if flows.height <= MOST_LINES else None
-    return [Chart(charts.delay_throughput(shown, by="flow", among=among), _PLANE + said)]
+    return [Chart(charts.delay_throughput(shown, among=among), _PLANE + said)]
 
 
 def _named(flows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Flows by their names; of many flows by the names of their groups, and what the caption says of that."""
     if flows.height <= MOST_LINES:
-        return flows.drop("flow").rename({"label": "flow"}), ""
+        return flows, ""
     group = pl.col("label").str.replace(r"\[\d+\]$", "")
-    return flows.with_columns(flow=group), " Flows of a group have one colour, and a large point is their mean."
+    return flows.with_columns(label=group), " Flows of a group have one colour, and a large point is their mean."
 
 
 def _distributions(run: Run) -> list[Block]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from tightlink.lazy import alt, pl
-from tightlink.numbers import grouped
+from tightlink.numbers import NOTHING, grouped
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 
@@ -55,17 +55,31 @@ def field(column: str) -> str:
     return re.sub(r"[.\[\]]", r"\\\g<0>", column)
 
 
+def with_told(frame: pl.DataFrame, axes: Mapping[str, labels.Axis], by: str | None = None) -> dict[str, labels.Axis]:
+    """The axes of what is drawn and those of what the mouse shows besides, but for the names.
+
+    >>> flows = pl.DataFrame({"rtt_s": [0.02], "goodput_bps": [2e6]})
+    >>> [axis.title for axis in with_told(flows, {"rtt_s": labels.axis("rtt_s", 0.02)}).values()]
+    ['round-trip time (ms)', 'goodput (Mbit/s)']
+    """
+    others = (name for name, dtype in frame.schema.items() if dtype.is_numeric() and name not in {*axes, by})
+    return dict(axes) | {name: labels.axis_of(frame, name) for name in others}
+
+
 def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame:
     """The frame with its columns in the units of their axes, and shares that rounding made larger than 1 as 1.
 
-    An axis of these would end at 105 %.
+    An axis of these would end at 105 %. What rounding left of nothing is zero.
     """
 
     def whole(column: str) -> float | None:
         return labels.most_of(column, labels.largest(frame, column))
 
     return frame.with_columns(
-        (pl.col(column).clip(upper_bound=whole(column)) * axis.factor).alias(column)
+        (
+            pl.when(pl.col(column).abs() < NOTHING).then(0.0).otherwise(pl.col(column).clip(upper_bound=whole(column)))
+            * axis.factor
+        ).alias(column)
         for column, axis in axes.items()
         if axis.factor != 1.0
     )

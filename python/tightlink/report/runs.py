@@ -100,7 +100,7 @@ def _limits(flows: pl.DataFrame) -> Chart:
     caption = "Each flow's time from its start to its stop, by what held it back."
     if shown.height < flows.height:
         caption += f" {shown.height} of {flows.height} flows, from the lowest goodput to the highest."
-    return Chart(charts.bars_stacked(shown.drop("flow").rename({"label": "flow"}), "flow"), caption)
+    return Chart(charts.bars_stacked(shown, "label"), caption)
 
 
 def _totals(run: Run) -> Section:

@@ -25,6 +25,9 @@ from tightlink.plots import labels
 from tightlink.report.blocks import Format
 
 _DIGITS: Final = 4
+#: Below so many of a unit, what is less than one of it has the next smaller one, by a step.
+_FEW: Final = 10
+_STEP: Final = 1000
 #: How wide a table may be, in pixels: a page on a screen of 1300, and on paper with letters two thirds as large.
 ROOM: Final = 1080
 #: Width of a letter and of the room beside a column, in pixels.
@@ -98,11 +101,30 @@ def _html(columns: Sequence[_Written]) -> Markup:
 def _columns(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None) -> list[_Written]:
     half = widths or {}
     shown = [name for name in frame.columns if name not in half.values()]
-    return [_column(frame, name, formats.get(name), half.get(name)) for name in shown]
+    axes = _axes(frame, shown)
+    return [_column(frame, name, axes[name], formats.get(name), half.get(name)) for name in shown]
 
 
-def _column(frame: pl.DataFrame, name: str, given: Format | None, half: str | None) -> _Written:
-    head, write = _writer(frame, name, given)
+def _axes(frame: pl.DataFrame, names: Sequence[str]) -> dict[str, labels.Axis]:
+    """The title and the unit of each column: the mean of a delay and its largest have one."""
+    sizes = {name: labels.largest(frame, name) for name in names}
+    together: dict[str, list[float]] = {}
+    for name, size in sizes.items():
+        if size:
+            together.setdefault(labels.summarized(name), []).append(size)
+    return {name: _axis(name, together.get(labels.summarized(name), []), size) for name, size in sizes.items()}
+
+
+def _axis(name: str, sizes: Sequence[float], size: float | None) -> labels.Axis:
+    """The title and the unit of a column: of several that of the largest; 590 and 3,210 ms are no 0.59 and 3.21 s."""
+    if not sizes:
+        return labels.axis(name, size)
+    axis, least = (labels.axis(name, end(sizes)) for end in (max, min))
+    return axis if least == axis or max(sizes) * axis.factor >= _FEW else labels.axis(name, max(sizes) / _STEP)
+
+
+def _column(frame: pl.DataFrame, name: str, axis: labels.Axis, given: Format | None, half: str | None) -> _Written:
+    head, write = _writer(frame, name, axis, given)
     widths = [None] * frame.height if half is None else frame[half].to_list()
     cells = [_cell(write, value, width, largest(name.rpartition(".")[2]))
              for value, width in zip(frame[name].to_list(), widths, strict=True)]  # fmt: skip
@@ -116,7 +138,9 @@ def _cell(write: Callable[[Any], str], value: Any, half_width: float | None, mos
     return interval(value, half_width, write, most) if known and half_width else write(value)
 
 
-def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, Callable[[Any], str]]:
+def _writer(
+    frame: pl.DataFrame, name: str, axis: labels.Axis, given: Format | None
+) -> tuple[str, Callable[[Any], str]]:
     """The heading of a column, and how its values are written."""
     dtype = frame.schema[name]
     if given is not None:
@@ -124,7 +148,6 @@ def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, 
         return labels.axis(name).title if bare else labels.plain(name), _given(given)
     if not dtype.is_numeric():
         return labels.plain(name), _word
-    axis = labels.axis_of(frame, name)
     if dtype.is_integer() and axis.factor == 1.0:
         return axis.title, lambda value: NONE if value is None else grouped(value)
     top = abs((labels.largest(frame, name) or 0.0) * axis.factor)

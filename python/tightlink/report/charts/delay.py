@@ -28,6 +28,7 @@ from tightlink.report.encoding import (
     round_above,
     scaled,
     tooltip,
+    with_told,
     written,
 )
 
@@ -91,7 +92,8 @@ def delay_throughput(  # noqa: PLR0913
     ends = {
         column: (0.0, round_above(labels.largest(found, column) or 1 / axis.factor)) for column, axis in axes.items()
     }
-    shown = scaled(found, axes).with_columns(pl.col(by).cast(pl.String))
+    told = with_told(found, axes, by)
+    shown = scaled(found, told).with_columns(pl.col(by).cast(pl.String))
     means = shown.group_by(by, maintain_order=True).agg(pl.col(delay, rate).mean(), pl.len().alias("rows"))
     repeated = means.filter(pl.col("rows") > 1)
     encoding: dict[str, Any] = {
@@ -109,7 +111,7 @@ def delay_throughput(  # noqa: PLR0913
     if None not in sides:
         # All names stand at their points.
         encoding["color"].legend = None
-    names = {column: axis.title for column, axis in axes.items()}
+    names = {column: axis.title for column, axis in told.items()}
     pale = _PALE if repeated.height else 0.9
     size = _DOT if repeated.height else _MEAN
     # A legend's symbols are as opaque as points may be at most, which these never are.
@@ -117,9 +119,8 @@ def delay_throughput(  # noqa: PLR0913
     singly = alt.Chart(shown).mark_point(filled=True, size=size)
     layers = [singly.encode(**encoding, opacity=opacity, tooltip=tooltip(shown, names))]
     if repeated.height:
-        told = names | {"rows": "mean of so many rows"}
         dots = alt.Chart(means).mark_point(filled=True, size=_MEAN, opacity=1.0)
-        layers.append(dots.encode(**encoding, tooltip=tooltip(means, told)))
+        layers.append(dots.encode(**encoding, tooltip=tooltip(means, names | {"rows": "mean of so many rows"})))
     if ordered:
         # The palest of the shades is no colour for a text.
         encoding["color"] = alt.ColorValue("currentColor")

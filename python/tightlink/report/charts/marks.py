@@ -21,6 +21,7 @@ from tightlink.report.encoding import (
     scaled,
     tip,
     tooltip,
+    with_told,
 )
 
 _BAR: Final = 24
@@ -83,12 +84,13 @@ def points(  # noqa: PLR0913
         x: axis_of(max(both, key=lambda part: labels.largest(part, x) or 0), x, x_title, x_domain),
         y: axis_of(max(both, key=lambda part: labels.largest(part, y) or 0), y, y_title, y_domain),
     }
-    shown = scaled(frame, axes)
+    told = with_told(frame, axes, by)
+    shown = scaled(frame, told)
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=x_domain),
         "y": channel(alt.Y, shown, y, axes[y], kind=y_scale, domain=y_domain),
     }
-    names = {x: axes[x].title, y: axes[y].title}
+    names = {column: axis.title for column, axis in told.items()}
     dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85, clip=cut)
     dots = dots.encode(
         **encoding,

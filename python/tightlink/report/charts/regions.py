@@ -21,6 +21,7 @@ from tightlink.report.encoding import (
     scaled,
     tip,
     tooltip,
+    with_told,
     written,
 )
 
@@ -84,13 +85,14 @@ def shaded(  # noqa: PLR0913
         4
     """
     axes = {x: axis_of(frame, x, x_title, x_domain), y: axis_of(frame, y, y_title, y_domain)}
-    shown = scaled(frame, axes)
+    told = with_told(frame, axes, by)
+    shown = scaled(frame, told)
     ends = x_domain or (smallest(frame[x]), largest(frame[x]))
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=ends),
         "y": channel(alt.Y, shown, y, axes[y], domain=y_domain),
     }
-    names = {x: axes[x].title, y: axes[y].title}
+    names = {column: axis.title for column, axis in told.items()}
     kinds = alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by)
     dots = alt.Chart(shown).mark_point(filled=True, size=34, clip=True)
     layers = [layer for place, shade in enumerate(shades) for layer in _ground(shade, place, axes[x], ends, x_scale)]
