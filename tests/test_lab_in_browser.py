@@ -396,6 +396,42 @@ def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> 
         chromium.size(1200, 1000)
 
 
+@pytest.mark.parametrize("width", [400, 800])
+def test_long_names_do_not_widen_it(width: int, chromium: Page, tmp_path: Path) -> None:
+    name = "_".join(["a_name_that_somebody_exported_from_a_spreadsheet"] * 2)
+    scenario = tl.loads(f"""
+        duration = "1 s"
+        link.{name} = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }}
+        traffic.{name[:-1]} = {{ kind = "bulk", flows = 2, from = "a", to = "b" }}
+    """)
+    chromium.size(width, 800)
+    try:
+        opened(chromium, write(tmp_path / "lab.html", scenario))
+        unfold(chromium)
+        assert chromium.run("document.documentElement.scrollWidth") <= width
+        assert chromium.run(BEYOND) == []
+    finally:
+        chromium.size(1200, 1000)
+
+
+def test_the_goodput_of_many_flows_has_a_key(chromium: Page, tmp_path: Path) -> None:
+    """There is no legend below charts of many lines, and the key above them has flows only."""
+    scenario = tl.loads("""
+        duration = "1 s"
+        link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+        traffic.up = { kind = "bulk", flows = 9, from = "a", to = "b" }
+    """)
+    opened(chromium, write(tmp_path / "lab.html", scenario))
+    for place in (None, 0):
+        if place is not None:
+            move(chromium, {0: place})
+        keys = "document.querySelectorAll('#chart-rate figcaption .key')"
+        assert chromium.run(f"[...{keys}].map((each) => each.textContent)") == ["all 9 flows"]
+    shade = chromium.run(f"getComputedStyle({keys}[0].firstChild).backgroundColor")
+    flows = "document.querySelectorAll('.flows .key i')"
+    assert shade not in chromium.run(f"[...{flows}].map((each) => getComputedStyle(each).backgroundColor)")
+
+
 @pytest.mark.parametrize("width", [400, 700, 880, 1120, 1400])
 def test_tables_wrap_or_scroll(width: int, one: tuple[Path, Any], chromium: Page) -> None:
     """880 is what a notebook leaves on a screen of 1400 when its files are shown beside it."""

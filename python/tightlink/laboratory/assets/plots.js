@@ -4,7 +4,7 @@ import { element, quantity } from "./format.js";
 import { colors, isDark, ranked } from "./palette.js";
 
 /** @typedef {import("./engine.js").Result} Result */
-/** @typedef {{label: string, metric: string, color: string, dash?: number[], values: Float64Array, pale?: boolean}} Drawn */
+/** @typedef {{label: string, metric: string, color: string, dash?: number[], values: Float64Array, pale?: boolean, together?: boolean}} Drawn */
 
 /** Lines of one chart, at most: more cannot be told apart. */
 export const MOST = 8;
@@ -61,13 +61,16 @@ function lines(result, metric, entities, more = {}) {
   });
 }
 
+/** A name beside its colour. @param {string} name @param {string} [color] */
+const key = (name, color) => element("span", { className: "key" }, element("i", { style: `background:${color}` }), name);
+
 /** The goodput of all flows. @param {Result} result @returns {Drawn[]} */
 function sum(result) {
   const of = result.lines.filter((line) => line.metric === "goodput_bps");
   if (of.length < 2) return [];
   const values = new Float64Array(result.times.length);
   for (const line of of) line.values.forEach((value, index) => (values[index] += value || 0));
-  return [{ label: `all ${of.length} flows`, metric: "goodput_bps", color: ink(), values }];
+  return [{ label: `all ${of.length} flows`, metric: "goodput_bps", color: isDark() ? "#e4e7eb" : "#1b1f24", values, together: true }];
 }
 
 /** @type {{id: string, title: string, column: string, of: (result: Result) => Drawn[]}[]} */
@@ -240,7 +243,7 @@ export class Charts {
     this.wide = this.width;
     const flows = flowsOf(result);
     const paint = paints(result);
-    const named = flows.slice(0, MOST).map((flow) => element("span", { className: "key" }, element("i", { style: `background:${paint.get(flow)}` }), flow));
+    const named = flows.slice(0, MOST).map((flow) => key(flow, paint.get(flow)));
     this.key.replaceChildren(...(flows.length > 1 ? ["Flows", ...named, flows.length > MOST ? ` and ${flows.length - MOST} more` : ""] : []));
     for (const chart of CHARTS) {
       const drawn = chart.of(result);
@@ -255,7 +258,10 @@ export class Charts {
     box.hidden = drawn.length === 0;
     const { end, cut } = ceiling(drawn, chart.id === "rate" && this.result ? carried(this.result) : undefined);
     this.ends.set(chart.id, end);
-    /** @type {HTMLElement} */ (box.firstElementChild).textContent = cut ? `${chart.title} (peaks cut off: what waited behind a hole counts when the hole is filled)` : chart.title;
+    const title = cut ? `${chart.title} (peaks cut off: what waited behind a hole counts when the hole is filled)` : chart.title;
+    // The key above the charts has flows only.
+    const others = drawn.length > LEGEND ? drawn.filter(({ together }) => together).map((line) => key(called(line), line.color)) : [];
+    /** @type {HTMLElement} */ (box.firstElementChild).replaceChildren(title, ...others);
     const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale, color }) => [label, metric, pale, color])]);
     const data = [this.result?.times, ...drawn.map(({ values }) => gaps(values))];
     const known = this.plots.get(chart.id);
