@@ -23,6 +23,8 @@ Kind: TypeAlias = Literal["linear", "log"]
 Width: TypeAlias = int | Literal["container"]
 Domain: TypeAlias = tuple[float, float]
 
+#: What the names of layers begin with whose texts have the colours of what they name; the style of the page finds them.
+NAMES: Final = "names_"
 #: An axis begins at zero unless its least value is above this share of the greatest, and they differ.
 _NEAR: Final = 0.5
 _FEW_POWERS: Final = 3

@@ -12,7 +12,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
-from tightlink.report.encoding import color, finished, fixed, painted, round_above, tip, tooltip, written
+from tightlink.report.encoding import NAMES, color, finished, fixed, painted, round_above, tip, tooltip, written
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18
@@ -49,7 +49,7 @@ def rank_scatter(found: Ranks, *, title: str = "") -> alt.LayerChart:
     )]  # fmt: skip
     crowded = _crowded(shown)
     for side, align, dx in ((~crowded, "left", 7), (crowded, "right", -7)):
-        names: Any = alt.Chart(shown.filter(side))
+        names: Any = alt.Chart(shown.filter(side), name=f"{NAMES}{align}")
         layers.append(written(names.mark_text(align=align, dx=dx, fontSize=11), "algorithm", **place, color=tint))
     return finished(alt.LayerChart(layer=layers), 300, title=title)
 

@@ -19,6 +19,7 @@ from tightlink.plots import labels
 from tightlink.plots.figures import distributed
 from tightlink.report.charts.lines import line
 from tightlink.report.encoding import (
+    NAMES,
     Kind,
     axis_of,
     channel,
@@ -138,7 +139,7 @@ def _names(means: pl.DataFrame, by: str, encoding: dict[str, Any]) -> list[alt.C
     for side, (align, dx, dy) in enumerate(_SIDES):
         part = means.filter(pl.col("side") == side)
         if part.height:
-            text = alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11.5)
+            text = alt.Chart(part, name=f"{NAMES}{side}").mark_text(align=align, dx=dx, dy=dy, fontSize=11.5)
             layers.append(written(text, by, **encoding))
     return layers
 
