@@ -519,6 +519,44 @@ def test_charts_have_names_for_those_who_hear_them(chromium: Page, over_time: Pa
     assert sorted(name.partition(": ")[0] for name in names) == sorted(sections)
 
 
+def test_nobody_hears_names_of_columns(chromium: Page, over_time: Path) -> None:
+    """Lines were "rtt_s: 20.32", in ms, of their first sample alone."""
+    _opened(chromium, over_time)
+    nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
+    heard = [str(each["name"]["value"]) for each in nodes if not each["ignored"] and "name" in each]
+    assert not [name for name in heard if re.search(r"\w_(s|bps|packets)\b", name)]
+    assert not [name for name in heard if "titled 'drag" in name]
+    panels = next(name for name in heard if name.startswith("Over time: "))
+    assert re.search(r"[^.]\. round-trip time \(ms\): up\[0\] [\d.]+ to [\d.]+, up\[1\] ", panels)
+    assert re.search(r"\. queue \(packets\): wire \d+ to \d+\b", panels)
+
+
+def test_the_menu_of_a_chart_has_a_name_and_covers_nothing(chromium: Page, over_time: Path) -> None:
+    """Delay and throughput of one flow are its point at the upper right, where the button was."""
+    _opened(chromium, over_time)
+    nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
+    menus = [each["name"]["value"] for each in nodes if each["role"]["value"] == "DisclosureTriangle"]
+    buttons = chromium.run("document.querySelectorAll('.vega-embed summary').length")
+    assert menus.count("Save this chart") == buttons > 1
+    # All that is drawn is below them.
+    above = chromium.run("""[...document.querySelectorAll('.vega-embed summary')].map((menu) => {
+        const top = [...menu.closest('.chart').querySelectorAll('.role-mark:not([class*=legend]) path')].map((each) => each.getBoundingClientRect().top);
+        return Math.min(...top) - menu.getBoundingClientRect().bottom; })""")
+    assert min(above) >= -1
+
+
+def test_long_names_do_not_widen_a_narrow_page(chromium: Page, tmp_path: Path) -> None:
+    name = "_".join(["a_name_that_somebody_exported_from_a_spreadsheet"] * 2)
+    scenario = tl.loads(f"""
+        duration = "2 s"
+        link.{name} = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }}
+        traffic.{name[:-1]} = {{ kind = "bulk", flows = 2, from = "a", to = "b" }}
+    """)
+    page = report.run_report(tl.simulate(scenario).save(tmp_path / "run"))
+    _opened(chromium, page, window=(400, 900))
+    assert chromium.run("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
 def test_the_menu_of_a_chart_can_be_read_in_the_dark(chromium: Page, over_time: Path) -> None:
     _opened(chromium, over_time, dark=True)
     chromium.run("(document.querySelector('.vega-embed details').open = true)")

@@ -3,6 +3,8 @@
   const FEW = 12;
   // Around panels below each other: the labels of their axes, in pixels.
   const PANEL_MARGIN = 64;
+  // Height of the button of a chart's menu, in pixels.
+  const MENU = 30;
   claims([...document.querySelectorAll("details.claimed")]);
   contents();
   unfold();
@@ -78,11 +80,14 @@
     look.config.font = getComputedStyle(document.body).fontFamily;
     const mixed = (config, changes) => Object.entries(changes).reduce((all, [part, own]) => ({ ...all, [part]: { ...all[part], ...own } }), config);
 
+    const text = (value) => (typeof value === "number" ? String(Number(value.toPrecision(5))) : value);
+
     async function draw(box) {
       const spec = JSON.parse(box.querySelector("script").textContent);
       const { hover, panels } = spec.usermeta || {};
-      spec.description = called(box, spec);
       const used = [...named(spec, new Set())];
+      const shown = (hover ? [{ ...hover, data: used[0] }] : panels || []).map((panel) => ({ ...panel, lines: lines(panel, columns(panel.data)) }));
+      spec.description = [called(box, spec), ...shown.map(heard)].map((part) => part.replace(/\.?$/, ".")).join(" ");
       spec.datasets = Object.fromEntries(used.map((name) => [name, rows(name)]));
       const place = document.createElement("div");
       place.className = "view";
@@ -99,9 +104,14 @@
           actions: alone && { export: true, source: false, compiled: false, editor: false },
           config: mixed(mixed(look.config, alone ? {} : look.among_others), hover ? look.lines : {}),
         });
-        if (hover) follow(box, view, [alonePanel(box, view, hover, columns(used[0]))]);
+        if (shown.length > 0) follow(box, view, shown.map((panel) => (hover ? alonePanel : linkedPanel)(box, view, panel)));
+        const menu = place.querySelector("summary");
+        if (menu) {
+          menu.setAttribute("aria-label", "Save this chart");
+          // Where nothing stands above what is drawn, its button would cover that.
+          place.style.paddingTop = `${Math.max(0, MENU - view.origin()[1])}px`;
+        }
         if (panels) {
-          if (panels.length > 0) follow(box, view, panels.map((panel) => linkedPanel(box, view, panel, columns(panel.data))));
           addEventListener("resize", () => view.width(room()).runAsync());
         }
         box.dataset.state = "drawn";
@@ -118,6 +128,15 @@
       const title = spec.title && (spec.title.text || spec.title);
       const said = [figure.closest("section")?.querySelector("h2")?.textContent, title, figure.querySelector("figcaption")?.textContent];
       return said.filter(Boolean).join(": ");
+    }
+
+    // From where to where the lines of a panel go, for those who do not see them.
+    function heard({ y_title, lines }) {
+      const said = [...lines].slice(0, FEW).map(([name, { y }]) => {
+        const known = y.filter((value) => value !== null);
+        return `${name} ${text(Math.min(...known))} to ${text(Math.max(...known))}`.trim();
+      });
+      return `${y_title}: ${said.join(", ")}${lines.size > FEW ? ` and ${lines.size - FEW} more` : ""}`;
     }
 
     // Vega reserves the lines of a legend before it knows how wide a chart is that fills its box: names would be cut off above.
@@ -150,12 +169,12 @@
     }
 
     // Where a chart stands in its box, its axes, and its lines by their names.
-    function alonePanel(box, view, hover, data) {
+    function alonePanel(box, view, hover) {
       const color = (name) => (hover.by === null ? getComputedStyle(box.querySelector(".mark-line path")).stroke : view.scale("color")(name));
       const at = () => ({ ...shifted(box, view, 0, 0), width: view.width(), height: view.height() });
-      return { ...hover, at, color, scales: () => [view.scale("x"), view.scale("y")], lines: lines(hover, data), shown: () => true };
+      return { ...hover, at, color, scales: () => [view.scale("x"), view.scale("y")], shown: () => true };
     }
-    function linkedPanel(box, view, hover, data) {
+    function linkedPanel(box, view, hover) {
       const at = () => {
         const [x, y, group] = find(view.scenegraph().root.items[0], `${hover.name}_group`, 0, 0);
         return { ...shifted(box, view, x, y), width: group.width, height: group.height };
@@ -165,7 +184,7 @@
         const chosen = view.signal("chosen")[hover.by];
         return !hover.fading || chosen === undefined || chosen.includes(name);
       };
-      return { ...hover, at, color: view.scale("color"), scales: () => [view.scale("panels_x"), view.scale(`${hover.name}_y`)], lines: lines(hover, data), shown };
+      return { ...hover, at, color: view.scale("color"), scales: () => [view.scale("panels_x"), view.scale(`${hover.name}_y`)], shown };
     }
     function find(group, name, x, y) {
       for (const mark of group.items || []) {
@@ -200,7 +219,6 @@
       const alone = box.parentElement.children.length === 1;
       const overlay = document.createElement("div");
       box.append(overlay);
-      const text = (value) => (typeof value === "number" ? String(Number(value.toPrecision(5))) : value);
       const add = (to, kind, style) => {
         const part = document.createElement("div");
         part.className = kind;

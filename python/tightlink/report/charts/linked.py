@@ -73,8 +73,8 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
             color=color, opacity=opacity if fading[place] else alt.OpacityValue(1),
         )  # fmt: skip
         drawn.append(lines.properties(height=_HEIGHT, width=_WIDTH, title=up.title))
-        panel = {"name": f"panel_{place}", "x": x, "y": y, "by": by, "x_title": along.title, "fading": fading[place]}
-        found.append(panel)
+        titles = {"x_title": along.title, "y_title": up.title}
+        found.append({"name": f"panel_{place}", "x": x, "y": y, "by": by, **titles, "fading": fading[place]})
     strip = strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ()))
     drawn[0] = drawn[0].add_params(chosen)
     above = alt.vconcat(*drawn, spacing=12, name=_PANELS).resolve_scale(x="shared")
@@ -106,7 +106,7 @@ def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
     encoding = first.encoding
     lines = alt.Chart(first.data, name=STRIP).mark_line(strokeWidth=0.7, opacity=0.7).encode(
         x=alt.X(encoding.x.shorthand, type="quantitative", title=list(title), scale=alt.Scale(nice=False, zero=False),
-                axis=alt.Axis(labels=False, ticks=False, titleOpacity=0.6)),
+                axis=alt.Axis(labels=False, ticks=False, titleOpacity=0.6, aria=False)),
         y=alt.Y(encoding.y.shorthand, type="quantitative", title=None, axis=axis),
         color=encoding.color,
     )  # fmt: skip
