@@ -314,6 +314,8 @@ def test_the_report_of_users(small_users: str, tmp_path: Path) -> None:
     assert "<td>packets_entering</td><td>y3</td>" in text
     assert ">begin</th>" in text
     assert "both-both_pps" in text
+    # A notebook has its sentences and its links.
+    assert "6 sources completed" in run._repr_html_()
     # A row for each period of transfers.
     assert text.count("<td>page</td><td>both-both</td><td>ethernet</td><td>reno</td>") == 2
 

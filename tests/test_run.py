@@ -262,6 +262,10 @@ def test_notebooks_get_html(run: tl.Run) -> None:
     text = run._repr_html_()
     assert "simulation, 2 s, seed 7" in text
     assert "<table" in text
+    # What a report says, in words and units, in place of all columns by their names.
+    assert "Goodput " in text
+    assert "goodput (" in text
+    assert "goodput_bps" not in text
     assert (
         repr(run)
         == "<Run (simulation, 2 s, seed 7): flows, links, nodes, series, completions, completion_times, packets>"

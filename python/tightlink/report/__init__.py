@@ -24,6 +24,7 @@ from __future__ import annotations
 from tightlink.report.blocks import Block, Chart, Details, Format, Row, Section, Table, Text
 from tightlink.report.folder import run_report, write_run
 from tightlink.report.page import write
+from tightlink.report.runs import totals
 
 __all__ = [
     "Block",
@@ -35,6 +36,7 @@ __all__ = [
     "Table",
     "Text",
     "run_report",
+    "totals",
     "write",
     "write_run",
 ]

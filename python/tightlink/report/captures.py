@@ -57,7 +57,7 @@ def sections(run: Run) -> list[Section]:
     return [
         *diagnosis.sections(run),
         over_time.section(run),
-        _flows(run),
+        flows(run),
         _protocols(run),
         _sizes(run),
         Section("Interfaces", "", [Table(links.join(run.table("interfaces"), on="link", maintain_order="left"))]),
@@ -76,7 +76,8 @@ def _known(links: pl.DataFrame) -> pl.DataFrame:
     return links.drop("utilization") if links["utilization"].is_null().all() else links
 
 
-def _flows(run: Run) -> Section:
+def flows(run: Run) -> Section:
+    """The largest flows of a capture, and what is known of those over TCP."""
     largest = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(_MOST_FLOWS)
     caption = f"The {_MOST_FLOWS} largest of {run.flows.height} flows." if run.flows.height > _MOST_FLOWS else ""
     connections = run.table("connections").filter(pl.col("flow").is_in(largest["flow"].to_list()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
@@ -20,10 +22,13 @@ from tightlink.report import captures, charts, delays, diagnosis, over_time, tra
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
 from tightlink.report.sequence import Between
+from tightlink.report.tables import parts
 from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
 from tightlink.scenario import understood
 
 _MOST_ROWS: Final = 200
+#: Of a notebook.
+_FEW_ROWS: Final = 20
 
 _FLOWS: Final = (
     *("label", "from", "to", "transport", "congestion", "completion_s", "goodput_bps", "packets_sent"),
@@ -55,6 +60,20 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
         *_nodes(run),
         Section("Scenario", "", [scenario]),
     ]
+
+
+def totals(run: Run) -> Markup:
+    """What a notebook shows of a run: two sentences and the first of its flows, or of its links, without a page around.
+
+    >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+    >>> "mean one-way delay (ms)" in totals(run)
+    True
+    """
+    section = captures.flows(run) if run.source == CAPTURE else _totals(run) if "flows" in run.tables else _links(run)
+    table = next(block for block in section.blocks if isinstance(block, Table))
+    shown = Table.first(table.frame, _FEW_ROWS, section.title.casefold())
+    caption = Markup("<p>{}</p>").format(shown.caption) if shown.caption else ""
+    return Markup("<p>{}</p>{}{}").format(lead(run), Markup().join(parts(shown.frame, table.formats)), caption)
 
 
 def lead(run: Run) -> str:

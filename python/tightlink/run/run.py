@@ -256,10 +256,9 @@ class Run:
         return f"<Run ({self._facts()}): {', '.join(self.tables)}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what ran, and its flows."""
+        """For notebooks: what ran, and its totals as its report has them."""
         warned = "".join(f"<p><b>Warning:</b> {html.escape(text)}</p>" for text in self.warnings)
-        shown = "flows" if "flows" in self.tables else "links"
-        return f"<p><b>Run</b>: {html.escape(self._facts())}</p>{warned}{self.table(shown)._repr_html_()}"
+        return f"<p><b>Run</b>: {html.escape(self._facts())}</p>{warned}{_above('report').totals(self)}"
 
     def _facts(self) -> str:
         lasted = [] if self._scenario is None else [self._scenario.duration]
