@@ -552,9 +552,20 @@ def test_long_names_do_not_widen_a_narrow_page(chromium: Page, tmp_path: Path) -
         link.{name} = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }}
         traffic.{name[:-1]} = {{ kind = "bulk", flows = 2, from = "a", to = "b" }}
     """)
-    page = report.run_report(tl.simulate(scenario).save(tmp_path / "run"))
-    _opened(chromium, page, window=(400, 900))
-    assert chromium.run("document.documentElement.scrollWidth - innerWidth") <= 0
+    run = tl.simulate(scenario)
+    titled = charts.bars_stacked(run.flows, "label", title="What limits both of them, with a window of 20 packets")
+    sections = [report.Section("Titled", "", [report.Chart(titled)])]
+    beyond = """[...document.querySelectorAll('svg.marks text')].filter((each) => {
+        const [text, chart] = [each, each.closest('svg')].map((part) => part.getBoundingClientRect());
+        return text.width > 0 && (text.left < chart.left - 1 || text.right > chart.right + 1);
+    }).map((each) => each.textContent)"""
+    for page in (
+        report.run_report(run.save(tmp_path / "run")),
+        report.write(tmp_path / "titled.html", title="Titled", lead=f"Of {name}.", sections=sections),
+    ):
+        _opened(chromium, page, window=(400, 900))
+        assert chromium.run("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert chromium.run(beyond) == []
 
 
 def test_the_menu_of_a_chart_can_be_read_in_the_dark(chromium: Page, over_time: Path) -> None:

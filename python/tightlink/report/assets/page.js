@@ -3,6 +3,10 @@
   const FEW = 12;
   // Around panels below each other: the labels of their axes, in pixels.
   const PANEL_MARGIN = 64;
+  // Charts of fewer pixels are narrow.
+  const NARROW = 500;
+  // What names beside an axis take of a narrow chart at most.
+  const BESIDE = 0.3;
   // Height of the button of a chart's menu, in pixels.
   const MENU = 30;
   claims([...document.querySelectorAll("details.claimed")]);
@@ -95,6 +99,8 @@
       const alone = box.parentElement.children.length === 1;
       // Panels below each other do not follow the width of the page by themselves.
       const room = () => Math.max(box.clientWidth - PANEL_MARGIN, 120);
+      // A title that is wider than its chart begins above the labels at its side.
+      if (spec.title && box.clientWidth < NARROW) spec.title = { text: spec.title.text || spec.title, frame: "bounds", limit: box.clientWidth };
       if (panels) widths(spec, room());
       else inColumns(spec, box.clientWidth);
       try {
@@ -140,10 +146,12 @@
     }
 
     // Vega reserves the lines of a legend before it knows how wide a chart is that fills its box: names would be cut off above.
+    // Names beside an axis leave room for what is drawn.
     function inColumns(part, width) {
       if (part === null || typeof part !== "object") return;
       const columns = part.legend && part.legend.columns;
       if (columns && columns.expr) columns.expr = columns.expr.replace("width", `${width}`);
+      if (part.axis && part.axis.labelLimit) part.axis.labelLimit = Math.min(part.axis.labelLimit, BESIDE * width);
       Object.entries(part).forEach(([key, inner]) => key === "datasets" || inColumns(inner, width));
     }
 
