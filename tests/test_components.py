@@ -57,6 +57,13 @@ def test_runs_that_lack_a_response_are_left_out() -> None:
     assert found.scores["load"].to_list() == ["v", "w", "y", "z"]
 
 
+def test_a_response_that_no_run_has_leaves_none_out() -> None:
+    """Of sweeps of one flow, which has no Jain's index, there were no runs at all."""
+    runs = pl.DataFrame({"a": [1.0, 2, 4], "b": [2.0, 1, 3], "jain": pl.Series([None] * 3, dtype=pl.Float64)})
+    found = components(runs, ["a", "b", "jain"])
+    assert (found.responses, found.constant, found.left_out) == (("a", "b"), ("jain",), 0)
+
+
 def test_tables_that_say_nothing_are_refused() -> None:
     runs = pl.DataFrame({"a": [1.0, 2, None], "b": [2.0, 1, 5], "still": [7.0] * 3})
     with pytest.raises(MeasurementError, match="2 runs have all 2 responses; expected at least three"):

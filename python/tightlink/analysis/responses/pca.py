@@ -63,7 +63,7 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
     The sign of a component is such that its largest weight is positive.
 
     Args:
-        runs: A row a run; those that lack a response are left out.
+        runs: A row a run; those that lack a response are left out, and a response that all of them lack.
         responses: Columns of numbers.
 
     Raises:
@@ -76,11 +76,13 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
         (['PC1', 'PC2', 'PC3'], 1, 2)
     """
     values = numbers(runs, responses, fewest=_FEWEST)
-    complete = np.isfinite(values).all(axis=1)
+    # As Jain's index of runs of one flow.
+    known = np.isfinite(values).any(axis=0)
+    complete = np.isfinite(values[:, known]).all(axis=1)
     table = values[complete]
     if len(table) <= _FEWEST:
-        raise MeasurementError(f"{len(table)} runs have all {len(responses)} responses; expected at least three")
-    varies = deviations(table) > 0
+        raise MeasurementError(f"{len(table)} runs have all {known.sum()} responses; expected at least three")
+    varies = known & (deviations(table) > 0)
     named = [name for name, differs in zip(responses, varies, strict=True) if differs]
     if len(named) < _FEWEST:
         raise MeasurementError(f"fewer than two responses vary over these runs: {', '.join(named) or 'none'}")
