@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -69,6 +70,28 @@ def test_tables_that_cannot_be_explored() -> None:
     many = pl.DataFrame({f"y{place}": range(7000) for place in range(3)})
     with pytest.raises(MeasurementError, match="7000 runs with 3 factors and responses are too many for one page"):
         charts.explore(designed.designed(many))
+
+
+def test_what_did_not_vary_is_left_out_with_a_word(tmp_path: Path) -> None:
+    """Of runs of one flow nobody has a Jain's index, and an axis without a line."""
+    table = tmp_path / "runs.csv"
+    table.write_text("queue,loss,rtt_s,jain,marks\n5 packets,0.2,0.02,,0\n9 packets,0.1,0.03,,0\n")
+    page = tmp_path / "explore.html"
+    assert cli.main(["analyze", "explore", str(table), "--factors", "queue", "-o", str(page)]) == 0
+    assert "Not drawn, as they did not vary: jain, marks." in page.read_text()
+    wanted = ["--factors", "queue", "--responses", "loss,marks", "-o", str(tmp_path / "all.html")]
+    assert cli.main(["analyze", "explore", str(table), *wanted]) == 0
+    assert "did not vary" not in (tmp_path / "all.html").read_text()
+
+
+def test_texts_of_many_coordinates_stand_upright() -> None:
+    def angles(count: int) -> list[Any]:
+        many = pl.DataFrame({f"y{place}": [1234.0, 2345.0, 5678.0] for place in range(count)})
+        layers = charts.explore(designed.designed(many)).to_dict()["vconcat"][0]["layer"]
+        return [layer["mark"].get("angle") for layer in layers if layer["mark"]["type"] == "text"]
+
+    assert set(angles(4)) == {None}
+    assert set(angles(40)) == {270}
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

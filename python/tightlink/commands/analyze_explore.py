@@ -1,5 +1,6 @@
 """``tightlink analyze explore``: an interactive page of runs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,16 @@ def explore(
             designed.present(read.runs, [algorithm])
             named = dict.fromkeys([*read.factors, algorithm])
             read = designed.designed(read.runs, factors=list(named), responses=responses)
-        chart = charts.explore(read, algorithm=algorithm)
+        shown = read if responses else _varying(read)
+        chart = charts.explore(shown, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
     title = f"{read.runs.height} runs of {table.name}"
-    print_verbatim(f"{report.write(output, title=title, lead=_LEAD, sections=[section])}\n")
+    still = [name for name in read.responses if name not in shown.responses]
+    lead = f"{_LEAD} Not drawn, as they did not vary: {', '.join(still)}." if still else _LEAD
+    print_verbatim(f"{report.write(output, title=title, lead=lead, sections=[section])}\n")
+
+
+def _varying(table: designed.Designed) -> designed.Designed:
+    """The same with the responses that differ between runs, if there are several."""
+    varying = tuple(name for name in table.responses if table.runs[name].drop_nulls().n_unique() > 1)
+    return replace(table, responses=varying) if len(varying) > 1 else table

@@ -34,6 +34,8 @@ _LEVEL: Final = 26
 _CELL: Final = 20
 _PALE: Final = 0.13
 _SMALL: Final = 10
+#: Width of a letter beside a coordinate, in pixels.
+_LETTER: Final = 5.5
 _FEWEST: Final = 2
 _STROKES: Final[dict[str, Any]] = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 2.5}
 
@@ -126,10 +128,19 @@ def _parallel(found: Explored, shade: Any) -> Any:
     pale = pale.encode(**place, color=alt.ColorValue(palette.NEUTRAL), opacity=alt.OpacityValue(_PALE))
     chosen = _chosen(found).transform_filter("datum.shown == 1").mark_line(**line)
     chosen = chosen.encode(**place, color=shade, opacity=alt.OpacityValue(0.75), tooltip=alt.TooltipValue(None))
-    text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
-    return alt.layer(pale.add_params(band), chosen, written(text, "text", x=x, y=y)).properties(
-        width=_WIDTH, height=230
-    )
+    # Where texts have no room beside each other, they stand upright, within the ends of their axis.
+    widest = max(map(len, found.marks["text"]), default=0) * _LETTER
+    upright = widest > _WIDTH / len(found.axes)
+    stand: dict[str, Any] = {"angle": 270, "baseline": "top", "dy": 2} if upright else {"dx": 3}
+    texts = [
+        written(
+            alt.Chart(part).mark_text(**stand, align=align, fontSize=_SMALL - 1, color="currentColor"),
+            "text", x=x, y=y,
+        )
+        for (top,), part in found.marks.group_by(pl.col("scaled") == 1, maintain_order=True)
+        for align in ("right" if upright and top else "left",)
+    ]  # fmt: skip
+    return alt.layer(pale.add_params(band), chosen, *texts).properties(width=_WIDTH, height=230)
 
 
 def _levels(found: Explored) -> Any:
