@@ -554,7 +554,12 @@ def test_long_names_do_not_widen_a_narrow_page(chromium: Page, tmp_path: Path) -
     """)
     run = tl.simulate(scenario)
     titled = charts.bars_stacked(run.flows, "label", title="What limits both of them, with a window of 20 packets")
-    sections = [report.Section("Titled", "", [report.Chart(titled)])]
+    dots = pl.DataFrame(
+        {"loss": [0.01, 0.02], "goodput_bps": [2e6, 1e6], "kind": ["lossy and long", "lossy and short"]}
+    )
+    theory = pl.concat([dots.with_columns(of=pl.lit(name)) for name in ("what theory says", "what the document says")])
+    legends = charts.points(dots, "loss", "goodput_bps", by="kind", curves=theory, curve="of")
+    sections = [report.Section("Titled", "", [report.Chart(titled), report.Chart(legends)])]
     beyond = """[...document.querySelectorAll('svg.marks text')].filter((each) => {
         const [text, chart] = [each, each.closest('svg')].map((part) => part.getBoundingClientRect());
         return text.width > 0 && (text.left < chart.left - 1 || text.right > chart.right + 1);

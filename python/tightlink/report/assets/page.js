@@ -3,8 +3,9 @@
   const FEW = 12;
   // Around panels below each other: the labels of their axes, in pixels.
   const PANEL_MARGIN = 64;
-  // Charts of fewer pixels are narrow.
+  // Charts of fewer pixels are narrow: their legends have no room beside each other.
   const NARROW = 500;
+  const STACKED = { legend: { layout: { top: { direction: "vertical", anchor: "start" } } } };
   // What names beside an axis take of a narrow chart at most.
   const BESIDE = 0.3;
   // Height of the button of a chart's menu, in pixels.
@@ -99,8 +100,9 @@
       const alone = box.parentElement.children.length === 1;
       // Panels below each other do not follow the width of the page by themselves.
       const room = () => Math.max(box.clientWidth - PANEL_MARGIN, 120);
+      const narrow = box.clientWidth < NARROW;
       // A title that is wider than its chart begins above the labels at its side.
-      if (spec.title && box.clientWidth < NARROW) spec.title = { text: spec.title.text || spec.title, frame: "bounds", limit: box.clientWidth };
+      if (spec.title && narrow) spec.title = { text: spec.title.text || spec.title, frame: "bounds", limit: box.clientWidth };
       if (panels) widths(spec, room());
       else inColumns(spec, box.clientWidth);
       try {
@@ -108,7 +110,7 @@
           mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" },
           formatLocale: look.formatLocale,
           actions: alone && { export: true, source: false, compiled: false, editor: false },
-          config: mixed(mixed(look.config, alone ? {} : look.among_others), hover ? look.lines : {}),
+          config: [alone ? {} : look.among_others, hover ? look.lines : {}, narrow ? STACKED : {}].reduce(mixed, look.config),
         });
         if (shown.length > 0) follow(box, view, shown.map((panel) => (hover ? alonePanel : linkedPanel)(box, view, panel)));
         const menu = place.querySelector("summary");

@@ -27,7 +27,7 @@ from tightlink.report.encoding import (
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.4, "strokeJoin": "round"}
 _MARK: Final[dict[str, Any]] = {"shape": "diamond", "size": 130, "strokeWidth": 2, "filled": False}
-_TEXT: Final[dict[str, Any]] = {"align": "left", "fontSize": 11, "color": palette.NEUTRAL}
+_TEXT: Final[dict[str, Any]] = {"align": "left", "fontSize": 11, "color": "currentColor", "opacity": 0.75}
 #: Names of regions stand this far below the top, and below each other, in pixels.
 _TOP: Final = 4
 _ROW: Final = 14
