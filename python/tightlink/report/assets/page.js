@@ -102,7 +102,7 @@
       const room = () => Math.max(box.clientWidth - PANEL_MARGIN, 120);
       const narrow = box.clientWidth < NARROW;
       // A title that is wider than its chart begins above the labels at its side.
-      if (spec.title && narrow) spec.title = { text: spec.title.text || spec.title, frame: "bounds", limit: box.clientWidth };
+      if (spec.title && narrow) spec.title = { text: spec.title.text || spec.title, frame: "bounds", limit: box.clientWidth - MENU };
       if (panels) widths(spec, room());
       else inColumns(spec, box.clientWidth);
       try {
