@@ -107,7 +107,11 @@ class Claim:
 
     @property
     def observed_text(self) -> str:
-        """What came out here, with its unit, for people."""
+        """What came out here, with its unit, for people.
+
+        >>> compared("one", "A timeout leaves one", "p. 2", 1, 1, unit="packets").observed_text
+        '1 packet'
+        """
         return self._text(self.observed)
 
     @property
@@ -144,7 +148,9 @@ class Claim:
             return NONE
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
         text = (self._rounded(value) if isinstance(value, float) else number(value)) + tolerance
-        return f"{text} {self.unit}" if self.unit and numeric else text
+        # "1 packet", but "1 ms" and "1 packets/s".
+        unit = re.sub(r"^(\w{3,})s$", r"\1", self.unit) if text == "1" else self.unit
+        return f"{text} {unit}" if unit and numeric else text
 
     def _rounded(self, value: float) -> str:
         """A figure as exact as the claim is about it: a digit more than its tolerance has, or enough to differ."""
