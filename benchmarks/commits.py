@@ -61,7 +61,7 @@ def main() -> None:
         hops = set()
         for _ in range(options.repeats):
             for side, programs in sides.items():
-                run = programs.run(file, 1 if name == FOUR_TIER else None)
+                run = programs.run(file, "epochs" if name == FOUR_TIER else "run", 1)
                 times[side].append(run.processor_s)
                 hops.add(run.packet_hops)
         there, here = (min(times[side]) for side in sides)

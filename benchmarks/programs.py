@@ -29,7 +29,7 @@ class Run:
     """What a program says of a run, and what it took."""
 
     packet_hops: int
-    #: Of epochs alone, by their own clock.
+    #: Of the run alone, by its own clock.
     wall_s: float
     #: Those to read the scenario among them.
     processor_s: float
@@ -42,16 +42,17 @@ class Programs:
     folder: Path
 
     @classmethod
-    def built(cls, source: Path, target: Path | None = None) -> Programs:
+    def built(cls, source: Path, target: Path | None = None, names: tuple[str, ...] = ("run", "epochs")) -> Programs:
         """Those of the engine whose source tree this is."""
         target = target or source / "target"
-        build = "cargo build --release --quiet -p tightlink-sim --example run --example epochs"
-        subprocess.run(build.split(), check=True, cwd=source, env=os.environ | {"CARGO_TARGET_DIR": str(target)})
+        build = "cargo build --release --quiet -p tightlink-sim".split()
+        build += [word for name in names for word in ("--example", name)]
+        subprocess.run(build, check=True, cwd=source, env=os.environ | {"CARGO_TARGET_DIR": str(target)})
         return cls(target / "release" / "examples")
 
-    def run(self, file: Path, threads: int | None) -> Run:
-        """Epochs on so many threads, or without a number the loop over events."""
-        command = [self.folder / "run", file] if threads is None else [self.folder / "epochs", file, str(threads)]
+    def run(self, file: Path, program: str, threads: int) -> Run:
+        """Program ``run``, which has one thread, or another on so many."""
+        command = [self.folder / program, file, *([] if program == "run" else [str(threads)])]
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
         processor_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""One thread and two: what each scheduler takes, and which the engine chooses, as a table.
+"""One thread and two: what each takes, and which the engine chooses, as a table.
 
     python benchmarks/threads.py                        # the workloads and some examples
     python benchmarks/threads.py w6 four-tier --repeats 9
 
-Each run is a separate process, without Python, and the schedulers take turns. Processor seconds are of the loop over
-events and of epochs on one thread: they are what work there is, and others who use the machine change them least. Wall
-seconds are of epochs on two threads. The estimate is made as for a machine with two idle processors.
+Each run is a separate process, without Python, and one thread and two take turns: flows by the loop over events and in
+parts, users by epochs. The estimate is made as for a machine with two idle processors.
 """
 
 from __future__ import annotations
@@ -35,19 +34,17 @@ def row(programs: Programs, name: str, repeats: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.json"
         file.write_text(resolved)
-        times: dict[int | None, list[Run]] = {}
+        times: dict[int, list[Run]] = {1: [], 2: []}
         for _ in range(repeats):
-            for threads in (1, 2) if name == FOUR_TIER else (None, 1, 2):
-                times.setdefault(threads, []).append(programs.run(file, threads))
-
-    def median(threads: int | None, what: str) -> str:
-        return f"{statistics.median(getattr(run, what) for run in times[threads]):.2f}" if threads in times else ""
+            for threads, runs in times.items():
+                runs.append(programs.run(file, "epochs" if name == FOUR_TIER else "parts", threads))
+    alone_s, together_s = (statistics.median(run.wall_s for run in runs) for runs in times.values())
 
     several, share, turn_s, packet_hops, tried = _core.threads(resolved, 2)
     chosen = "1" if several == 1 else "2" if tried is None else "1, tries 2"
     cells: list[Any] = [
-        name, f"{times[1][0].packet_hops / 1e6:.2f}", *(median(threads, "processor_s") for threads in (None, 1)),
-        median(2, "wall_s"),
+        name, f"{times[1][0].packet_hops / 1e6:.2f}", f"{alone_s:.3f}", f"{together_s:.3f}",
+        f"{alone_s / together_s:.2f}",
         *((f"{share:.0%}", f"{turn_s * 1e3:.3g}", f"{packet_hops:.2g}") if several > 1 else ("", "", "")), chosen,
     ]  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |"
@@ -58,10 +55,10 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=[*WORKLOADS, FOUR_TIER, *EXAMPLES])
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    programs = Programs.built(HERE.parent)
+    programs = Programs.built(HERE.parent, names=("epochs", "parts"))
     print(f"load average: {', '.join(f'{load:.2f}' for load in os.getloadavg())}\n")
-    print("| scenario | M packet-hops | events, processor s | epochs, processor s | epochs on 2 threads, s "
-          "| heaviest part | ms to meet | packet-hops to meet | chosen |")  # fmt: skip
+    print("| scenario | M packet-hops | 1 thread, s | 2 threads, s | ratio | heaviest part | ms to meet "
+          "| packet-hops to meet | chosen |")  # fmt: skip
     print("| --- " + "| ---: " * 7 + "| --- |")
     for name in options.names:
         print(row(programs, name, options.repeats), flush=True)

@@ -12,9 +12,9 @@ use tightlink_sim::epochs::{EpochSimulation, Work};
 use tightlink_sim::network::link::Link;
 use tightlink_sim::probe::trace::Trace;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
-use tightlink_sim::tables::{self, Table};
+use tightlink_sim::tables::{self, Finished, Table};
 use tightlink_sim::warnings;
-use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
+use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, PartedSimulation, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
 use crate::fault::detached;
@@ -253,11 +253,21 @@ fn run_with<P: Probe>(
     if ended.is_err() {
         simulation.sample_rest(simulation.reached());
     }
-    let mut tables = tables::totals(&simulation);
-    tables.extend(tables::series(&simulation).map(|table| ("series", table)));
-    let until = ended.is_err().then(|| simulation.reached().seconds());
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
-    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), (wall_s, 1))?;
+    finish_flows(&simulation, ended, counts, (wall_s, 1))
+}
+
+/// The outcome of a run of flows, with so many packet-hops, events and random draws.
+fn finish_flows(
+    run: &impl Finished,
+    ended: Result<(), Interrupted>,
+    counts: (u64, u64, u64),
+    timing: (f64, u32),
+) -> Result<Outcome, Failure> {
+    let mut tables = tables::totals(run);
+    tables.extend(tables::series(run).map(|table| ("series", table)));
+    let until = ended.is_err().then(|| run.until().seconds());
+    let manifest = manifest(run.scenario(), &tables, counts, &warnings::of_flows(run), timing)?;
     Ok(Outcome::new(manifest, tables, until))
 }
 
@@ -270,22 +280,35 @@ fn overtaking(
     part: bool,
 ) -> Result<Option<Outcome>, Failure> {
     let begin = Instant::now();
-    let Ok(mut epochs) = EpochSimulation::new(scenario, Work::up_to(most)) else { return Ok(None) };
-    if epochs.threads() == 1 {
-        return Ok(None);
-    }
     let (mut tried, mut slower) = (false, false);
-    let ended = epochs.run(|far| {
+    let mut watch = |slower: &mut bool, simulated_s: f64, packet_hops: u64| {
         if !tried && begin.elapsed() >= PILOT {
             tried = true;
-            slower = far.simulated_s < reached_s;
+            *slower = simulated_s < reached_s;
         }
-        slower || interruption.has_come(far.simulated_s, || Some((far.packet_hops, None)))
-    });
+        *slower || interruption.has_come(simulated_s, || Some((packet_hops, None)))
+    };
+    if scenario.processors() > 0 {
+        let Ok(mut epochs) = EpochSimulation::new(scenario, Work::up_to(most)) else { return Ok(None) };
+        if epochs.threads() == 1 {
+            return Ok(None);
+        }
+        let ended = epochs.run(|far| watch(&mut slower, far.simulated_s, far.packet_hops));
+        return if slower { Ok(None) } else { finish_epochs(scenario, &epochs, ended, began, part).map(Some) };
+    }
+    let Ok(mut parts) = PartedSimulation::new(scenario, Sampled, Work::up_to(most)) else { return Ok(None) };
+    if parts.threads() == 1 {
+        return Ok(None);
+    }
+    let ended = parts.run(|simulated_s, packet_hops| watch(&mut slower, simulated_s, packet_hops));
     if slower {
         return Ok(None);
     }
-    finish_epochs(epochs.scenario(), &epochs, ended, began, part).map(Some)
+    if !part {
+        ended?;
+    }
+    let counts = (parts.packet_hops(), parts.events(), parts.random_draws());
+    finish_flows(&parts, ended, counts, (began.elapsed().as_secs_f64(), parts.threads())).map(Some)
 }
 
 /// Fills in the quantities of a scenario that depend on others, such as bandwidth-delay products: JSON in, JSON out.

@@ -67,7 +67,7 @@ pub mod warnings;
 
 pub use error::{Interrupted, ScenarioError};
 pub use scenario::Scenario;
-pub use simulation::{ENGINE_BEHAVIOUR, Simulation};
+pub use simulation::{ENGINE_BEHAVIOUR, PartedSimulation, Simulation};
 
 #[cfg(test)]
 extern crate self as tightlink_sim;

@@ -11,7 +11,7 @@ use crate::network::link::managed::Surroundings;
 use crate::network::link::{Link, LinkSample};
 use crate::network::processor::Processor;
 use crate::probe::series::Series;
-use crate::scenario::Scenario;
+use crate::scenario::{FlowSpec, Scenario};
 use crate::time::Time;
 
 /// When samples are taken: at each multiple of an interval before the end of the run. A sample precedes all that happens at
@@ -88,6 +88,17 @@ pub enum End {
     Sender,
     /// It receives.
     Receiver,
+}
+
+impl End {
+    /// Where it is.
+    #[must_use]
+    pub fn node(self, flow: &FlowSpec) -> u32 {
+        match self {
+            Self::Sender => flow.from,
+            Self::Receiver => flow.to,
+        }
+    }
 }
 
 /// The samples of a run, or of a part of its network.

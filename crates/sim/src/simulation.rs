@@ -3,10 +3,12 @@
 use crate::congestion::Maker;
 use crate::congestion::external::NoMaker;
 use crate::entities::{Entities, SAMPLER};
+use crate::epochs::exchange::Export;
 use crate::error::{Interrupted, ScenarioError};
 use crate::events::Key;
 use crate::hosts::Hosts;
 use crate::network::fabric::Fabric;
+use crate::network::fabric::elsewhere::Elsewhere;
 use crate::network::link::Link;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
@@ -17,7 +19,10 @@ use crate::time::Time;
 use crate::transport::timer::TIMERS;
 
 mod finished;
+mod parts;
 mod sampler;
+
+pub use parts::PartedSimulation;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
@@ -29,6 +34,8 @@ pub struct Simulation<'a, P> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) fabric: Fabric<P>,
     pub(crate) hosts: Hosts,
+    /// What came from other parts of the network; kept for its memory.
+    letters: Vec<Export>,
     /// How often hosts answered each other for long without an event.
     long: u32,
     end: Time,
@@ -53,10 +60,23 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// # Errors
     /// As above, and what `maker` finds to be wrong.
     pub fn with_controls(scenario: &'a Scenario, probe: P, maker: &mut dyn Maker) -> Result<Self, ScenarioError> {
+        Self::of_part(scenario, probe, maker, None)
+    }
+
+    /// The same, of a part of the network, which knows what lies elsewhere.
+    fn of_part(
+        scenario: &'a Scenario,
+        probe: P,
+        maker: &mut dyn Maker,
+        elsewhere: Option<Box<Elsewhere>>,
+    ) -> Result<Self, ScenarioError> {
+        let sends: Vec<bool> = (scenario.flows.iter())
+            .map(|flow| elsewhere.as_ref().is_none_or(|elsewhere| elsewhere.is_here(flow.from)))
+            .collect();
         let paths = Paths::new(scenario)?;
         let (hosts, delays) = Hosts::new(scenario, &paths, maker)?;
-        let mut fabric = Fabric::new(scenario, (paths, delays), hosts.entities(), probe)?;
-        for (flow, spec) in (0..).zip(&scenario.flows) {
+        let mut fabric = Fabric::new(scenario, (paths, delays), hosts.entities(), probe, elsewhere)?;
+        for (flow, spec) in (0..).zip(&scenario.flows).filter(|(flow, _)| sends[*flow as usize]) {
             fabric.queue.push(Key::planned(Time::planned(spec.start_s), Entities::start(flow)));
             if spec.stop_s < scenario.duration_s {
                 fabric.queue.push(Key::planned(Time::planned(spec.stop_s), Entities::stop(flow)));
@@ -66,6 +86,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             scenario,
             fabric,
             hosts,
+            letters: Vec::new(),
             long: 0,
             end: Time::new(scenario.duration_s),
             reached: Time::ZERO,
@@ -90,17 +111,28 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// # Errors
     /// `interrupted` said so.
     pub fn run_watched(&mut self, interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
-        let ended = self.work(interrupted);
+        let ended = self.work(self.end, interrupted);
+        if ended.is_ok() {
+            self.finish();
+        }
         self.fabric.delays.settle();
         ended
     }
 
-    fn work(&mut self, mut interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
+    /// Nothing happens before the end that has not happened.
+    fn finish(&mut self) {
+        self.sample_rest(self.end);
+        self.fabric.finish();
+        self.reached = self.end;
+    }
+
+    /// Lets all happen that precedes `until`.
+    fn work(&mut self, until: Time, mut interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
         const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 12;
         let Entities { first_link, first_timer, first_source, .. } = self.hosts.entities();
         // Of a run that was interrupted, what was evaluated and not handed over: the ACKs among it were not asked yet.
         self.hand_over(true, &mut interrupted)?;
-        while let Some(key) = self.fabric.queue.pop_before(self.end) {
+        while let Some(key) = self.fabric.queue.pop_before(until) {
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted(key.words().0, &self.fabric.links) {
                 self.fabric.queue.push(key);
@@ -127,9 +159,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
             // Of the first it was asked just now, when it was evaluated, unless its host has seen another packet since.
             self.hand_over(seen || !self.fabric.lookahead.late.is_empty(), &mut interrupted)?;
         }
-        self.sample_rest(self.end);
-        self.fabric.finish();
-        self.reached = self.end;
         Ok(())
     }
 

@@ -26,7 +26,7 @@ impl Estimate {
     pub fn new(scenario: &Scenario, most: u32) -> Result<Self, ScenarioError> {
         let survey = Survey::new(scenario, LONGEST_S)?;
         let parts = parts(scenario, &survey, most);
-        let all: f64 = survey.load.iter().sum();
+        let all = survey.load.all();
         Ok(Self {
             threads: parts.count,
             heaviest_share: if all > 0.0 { parts.heaviest / all } else { 1.0 },
@@ -43,7 +43,7 @@ pub(super) fn parts(scenario: &Scenario, Survey { plan, load, .. }: &Survey, mos
     /// Crossings that each part must have between two meetings. A thread that sleeps until the others come takes as long to
     /// wake as some hundred take, and it sleeps where other programs have the processors.
     const PORTION: f64 = 1000.0;
-    let all: f64 = load.iter().sum();
+    let all = load.all();
     let mut best = Parts::one(scenario, load);
     for count in (1..31).map(|doublings| 1 << doublings).take_while(|&count| count < most).chain([most]) {
         let parts = Parts::new(scenario, load, count, plan.epoch_s);

@@ -8,13 +8,39 @@ use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec, 
 /// What the hosts at both ends of a path cost, in crossings of a link.
 const HOSTS: f64 = 6.0;
 
-/// Crossings of links in a second of simulated time, by the node where the links begin; what hosts cost is among them.
+/// What is to be expected in a second of simulated time.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Crossings of links, by the node where the links begin; what hosts cost is among them.
+    pub of_nodes: Vec<f64>,
+    /// Crossings of each link.
+    pub of_links: Vec<f64>,
+}
+
+impl Load {
+    fn cross(&mut self, scenario: &Scenario, link: u32, per_s: f64) {
+        self.of_links[link as usize] += per_s;
+        self.of_nodes[scenario.links[link as usize].from as usize] += per_s;
+    }
+
+    fn end(&mut self, nodes: [u32; 2], per_s: f64) {
+        nodes.into_iter().for_each(|node| self.of_nodes[node as usize] += HOSTS / 2.0 * per_s);
+    }
+
+    /// Of all nodes.
+    #[must_use]
+    pub fn all(&self) -> f64 {
+        self.of_nodes.iter().sum()
+    }
+}
+
+/// The load of a scenario.
 ///
 /// A guess from the scenario alone: of flows that share a link or a processor each has as much of it as the others, and nothing
 /// is lost.
 #[must_use]
-pub fn loads(scenario: &Scenario, routes: &Routes, paths: &FlowPaths) -> Vec<f64> {
-    let mut load = vec![0.0; scenario.nodes.len()];
+pub fn loads(scenario: &Scenario, routes: &Routes, paths: &FlowPaths) -> Load {
+    let mut load = Load { of_nodes: vec![0.0; scenario.nodes.len()], of_links: vec![0.0; scenario.links.len()] };
     let mut first = 0;
     for group in &scenario.users {
         add_users(group, first, scenario, routes, &mut load);
@@ -53,16 +79,15 @@ fn serves_pps(spec: &ProcessorSpec, size: u32) -> f64 {
 }
 
 /// Adds packets from a node to another, which is a destination.
-fn add(scenario: &Scenario, routes: &Routes, ends: (u32, u32, u16), packets_per_s: f64, load: &mut [f64]) {
+fn add(scenario: &Scenario, routes: &Routes, ends: (u32, u32, u16), packets_per_s: f64, load: &mut Load) {
     let (from, to, destination) = ends;
     for link in routes.path(&scenario.links, from, destination).unwrap_or_default() {
-        load[scenario.links[link as usize].from as usize] += packets_per_s;
+        load.cross(scenario, link, packets_per_s);
     }
-    load[from as usize] += HOSTS / 2.0 * packets_per_s;
-    load[to as usize] += HOSTS / 2.0 * packets_per_s;
+    load.end([from, to], packets_per_s);
 }
 
-fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes, load: &mut [f64]) {
+fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes, load: &mut Load) {
     let size = group.tcp.packet_bytes();
     let receivers: f64 = group.sites.iter().map(|site| f64::from(site.receivers)).sum();
     let file: f64 = group.files.iter().map(|file| file.share * file.mean_packets).sum();
@@ -104,7 +129,7 @@ fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes
     }
 }
 
-fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
+fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut Load) {
     let flows = || (0..).zip(&scenario.flows);
     let end = |link: u32| scenario.links[link as usize].to as usize;
     let (mut sharing, mut sharing_ends) = (vec![0.0; scenario.links.len()], vec![0.0; scenario.nodes.len()]);
@@ -133,10 +158,9 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
             let crossings = there.iter().map(|link| (link, packets_per_s / paths_there));
             let crossings = crossings.chain(back.iter().map(|link| (link, acks_per_s / paths_back)));
             for (&link, per_s) in crossings {
-                load[scenario.links[link as usize].from as usize] += per_s;
+                load.cross(scenario, link, per_s);
             }
-            load[flow.from as usize] += HOSTS / 2.0 * packets_per_s;
-            load[flow.to as usize] += HOSTS / 2.0 * packets_per_s;
+            load.end([flow.from, flow.to], packets_per_s);
         }
     }
 }

@@ -42,6 +42,7 @@ pub use rounds::Progress;
 
 use clock::{Clock, Epoch};
 use flows::{FlowHosts, FlowPaths};
+use load::Load;
 use parts::Parts;
 use plan::Plan;
 use region::{Counted, Region, build};
@@ -256,8 +257,7 @@ struct Survey {
     routes: Arc<Routes>,
     paths: Arc<FlowPaths>,
     plan: Plan,
-    /// Of each node.
-    load: Vec<f64>,
+    load: Load,
 }
 
 impl Survey {
@@ -277,6 +277,19 @@ impl Survey {
         let load = load::loads(scenario, &routes, &paths);
         Ok(Self { destinations, routes, paths, plan, load })
     }
+}
+
+/// A network of flows in as many parts as `work` says.
+///
+/// # Errors
+/// What cannot be in parts.
+pub(crate) fn parts_of(scenario: &Scenario, work: Work) -> Result<Parts, ScenarioError> {
+    let survey = Survey::new(scenario, work.longest_epoch_s)?;
+    Ok(if work.or_fewer {
+        estimate::parts(scenario, &survey, work.threads)
+    } else {
+        Parts::new(scenario, &survey.load, work.threads, survey.plan.epoch_s)
+    })
 }
 
 /// What this engine does not know.

@@ -1,6 +1,7 @@
 //! A network in parts that can be processed at the same time: cut at links whose delay is long.
 
 use super::flows::stays_together;
+use super::load::Load;
 use crate::scenario::Scenario;
 
 /// Simulated seconds from one barrier of the parts to the next, at most: then they hear of interruptions.
@@ -17,20 +18,22 @@ pub struct Parts {
     pub count: u32,
     /// The load of the heaviest part, in crossings of links in a second of simulated time.
     pub heaviest: f64,
+    /// Crossings of links between parts, likewise.
+    pub between: f64,
 }
 
 impl Parts {
     /// All in one part, with this load at each node.
     #[must_use]
-    pub fn one(scenario: &Scenario, load: &[f64]) -> Self {
+    pub fn one(scenario: &Scenario, load: &Load) -> Self {
         let of_node = vec![0; scenario.nodes.len()];
-        Self { of_node, delay_s: f64::INFINITY, count: 1, heaviest: load.iter().sum() }
+        Self { of_node, delay_s: f64::INFINITY, count: 1, heaviest: load.all(), between: 0.0 }
     }
 
     /// In `count` parts of about the same load, or in fewer; links between parts have a delay of at least
     /// `least_s` seconds.
     #[must_use]
-    pub fn new(scenario: &Scenario, load: &[f64], count: u32, least_s: f64) -> Self {
+    pub fn new(scenario: &Scenario, load: &Load, count: u32, least_s: f64) -> Self {
         /// So many delays are tried: a network may have as many as it has links.
         const TRIED: usize = 32;
         if count <= 1 {
@@ -42,7 +45,8 @@ impl Parts {
         delays.dedup();
         let step = delays.len().div_ceil(TRIED).max(1);
         // Long delays are the best; shorter ones cut a network into more pieces, which balance better.
-        let choices = delays.iter().step_by(step).map(|&delay_s| Self::cut(scenario, load, count, delay_s));
+        let delays = delays.iter().step_by(step).flat_map(|&delay_s| [(delay_s, true), (delay_s, false)]);
+        let choices = delays.map(|(delay_s, joined)| Self::cut(scenario, load, count, (delay_s, joined)));
         choices.min_by(|a, b| a.cost().total_cmp(&b.cost())).unwrap_or_else(|| Self::one(scenario, load))
     }
 
@@ -57,21 +61,42 @@ impl Parts {
     pub fn cost(&self) -> f64 {
         /// What it costs to wait for each other once.
         const MEETING: f64 = 20.0;
-        if self.count == 1 { self.heaviest } else { self.heaviest + MEETING / self.turn_s() }
+        /// What it costs to hand a packet over.
+        const HANDED_OVER: f64 = 2.0;
+        let parts = f64::from(self.count);
+        if self.count == 1 {
+            self.heaviest
+        } else {
+            self.heaviest + HANDED_OVER * self.between / parts + MEETING / self.turn_s()
+        }
     }
 
-    /// Cut at links with a delay of at least `delay_s`.
-    fn cut(scenario: &Scenario, load: &[f64], count: u32, delay_s: f64) -> Self {
+    /// Cut at links with a delay of at least `delay_s`; with `joined`, of these at few that carry much.
+    fn cut(scenario: &Scenario, load: &Load, count: u32, (delay_s, joined): (f64, bool)) -> Self {
         let mut pieces = Pieces::new(scenario.nodes.len());
         for link in scenario.links.iter().filter(|link| link.delay_s < delay_s) {
             pieces.join(link.from, link.to);
         }
         scenario.flows.iter().filter(|flow| stays_together(flow)).for_each(|flow| pieces.join(flow.from, flow.to));
-        let of_node: Vec<u32> = (0..scenario.nodes.len() as u32).map(|node| pieces.find(node)).collect();
-        let mut weights = vec![0.0; of_node.len()];
-        for (&piece, load) in of_node.iter().zip(load) {
-            weights[piece as usize] += load;
+        let mut weights = vec![0.0; scenario.nodes.len()];
+        for (node, load) in (0..).zip(&load.of_nodes) {
+            weights[pieces.find(node) as usize] += load;
         }
+        if joined {
+            let most = load.all() / f64::from(count);
+            let mut busiest: Vec<usize> = (0..scenario.links.len()).collect();
+            busiest.sort_by(|&a, &b| load.of_links[b].total_cmp(&load.of_links[a]).then(a.cmp(&b)));
+            for link in busiest {
+                let ends = [scenario.links[link].from, scenario.links[link].to].map(|node| pieces.find(node));
+                let [a, b] = ends.map(|piece| weights[piece as usize]);
+                if ends[0] != ends[1] && a + b <= most {
+                    pieces.join(ends[0], ends[1]);
+                    ends.into_iter().for_each(|piece| weights[piece as usize] = 0.0);
+                    weights[pieces.find(ends[0]) as usize] = a + b;
+                }
+            }
+        }
+        let of_node: Vec<u32> = (0..scenario.nodes.len() as u32).map(|node| pieces.find(node)).collect();
         let mut order: Vec<u32> = (0..of_node.len() as u32).filter(|&node| of_node[node as usize] == node).collect();
         order.sort_by(|&a, &b| weights[b as usize].total_cmp(&weights[a as usize]).then(a.cmp(&b)));
         // The heaviest first, each to the part that has least.
@@ -84,9 +109,10 @@ impl Parts {
         }
         let of_node: Vec<u32> = of_node.into_iter().map(|piece| part_of[piece as usize]).collect();
         let crosses = |from: u32, to: u32| of_node[from as usize] != of_node[to as usize];
-        let between = scenario.links.iter().filter(|link| crosses(link.from, link.to)).map(|link| link.delay_s);
-        let delay_s = between.fold(f64::INFINITY, f64::min);
-        Self { of_node, delay_s, count, heaviest: parts.into_iter().fold(0.0, f64::max) }
+        let cut = || (scenario.links.iter().zip(&load.of_links)).filter(|(link, _)| crosses(link.from, link.to));
+        let delay_s = cut().map(|(link, _)| link.delay_s).fold(f64::INFINITY, f64::min);
+        let (heaviest, between) = (parts.into_iter().fold(0.0, f64::max), cut().map(|(_, load)| load).sum());
+        Self { of_node, delay_s, count, heaviest, between }
     }
 }
 

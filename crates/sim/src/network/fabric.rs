@@ -3,6 +3,7 @@
 use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
+use crate::network::fabric::elsewhere::{Elsewhere, tell};
 use crate::network::fabric::gate::Gates;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::link::{Link, Passage};
@@ -21,6 +22,7 @@ use crate::transport::ack_options::AckOptionSlab;
 
 mod around;
 mod below_transports;
+pub mod elsewhere;
 pub mod gate;
 mod overview;
 mod processing;
@@ -56,6 +58,8 @@ pub struct Fabric<P> {
     pub delays: FlowDelays,
     /// Which hops were busy throughout the round trips of flows.
     pub saturation: Saturation,
+    /// What lies in other parts of the network, if it has any.
+    pub elsewhere: Option<Box<Elsewhere>>,
     /// The samples of links and flows, if any are taken.
     pub samples: Option<Box<Samples>>,
     /// Who watches packets.
@@ -80,11 +84,19 @@ impl<P: Probe> Fabric<P> {
         (mut paths, delays): (Paths, FlowDelays),
         Entities { first_link, first_source, .. }: Entities,
         probe: P,
+        mut elsewhere: Option<Box<Elsewhere>>,
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
         let mut links = Link::all(scenario, first_link, end);
-        let lookahead =
-            if P::ALLOWS_FUSION { Lookahead::new(scenario, &mut paths, &mut links) } else { Lookahead::default() };
+        let cut = elsewhere.as_ref().map_or(Vec::new(), |elsewhere| elsewhere.cut(scenario));
+        let lookahead = if P::ALLOWS_FUSION {
+            Lookahead::new(scenario, &mut paths, &mut links, &cut)
+        } else {
+            Lookahead::default()
+        };
+        if let Some(elsewhere) = &mut elsewhere {
+            elsewhere.mark(scenario, &mut links);
+        }
         let nodes = Nodes::new(scenario);
         let managed = links.iter().any(|link| link.managed.is_some());
         Ok(Self {
@@ -98,6 +110,7 @@ impl<P: Probe> Fabric<P> {
             saturation: Saturation::new(scenario, &paths),
             paths,
             spraying: Spraying::new(scenario),
+            elsewhere,
             samples: Samples::of(scenario).filter(|_| P::TAKES_SAMPLES).map(Box::new),
             probe,
             dropped: vec![0; scenario.flows.len()],
@@ -147,7 +160,9 @@ impl<P: Probe> Fabric<P> {
             self.probe.enqueued(now(), index, Seen::new(&packet, &self.paths), service);
             if ENDS_ROUND {
                 let at = Time::new(time);
-                self.saturation.pass(packet, at, || link.server.busy_until(at));
+                if let Some(full) = self.saturation.pass(packet, at, || link.server.busy_until(at)) {
+                    tell(&mut self.elsewhere, full, self.paths.flow_at(packet.position()));
+                }
             }
             let passage;
             (packet, passage) = link.pass(packet, &service);
@@ -199,7 +214,7 @@ impl<P: Probe> Fabric<P> {
     /// A packet comes to the confluence at a link. Returns the packet that continues in its place, most often the one that
     /// came before it.
     #[inline(always)]
-    fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {
+    pub(super) fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {
         if key.time < self.lookahead.look {
             self.look_at(key.time);
         }
@@ -226,7 +241,9 @@ impl<P: Probe> Fabric<P> {
                 continue;
             }
             let Confluence { root, link, .. } = self.lookahead.confluences[number];
-            let free = self.links[root as usize].server.free().time.max(now.time);
+            let free = self.links[root as usize].server.free().time;
+            let elsewhere = self.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.begins_elsewhere(root));
+            let free = if elsewhere { free } else { free.max(now.time) };
             while let Some(arrived) = self.lookahead.confluences[number].next(free) {
                 self.offer(link, arrived.packet(), arrived.key());
             }

@@ -40,8 +40,10 @@ impl<P: Probe> Simulation<'_, P> {
     #[inline]
     pub(super) fn sample_before(&mut self, flow: u32, end: End, now: Time) {
         while P::TAKES_SAMPLES
-            && let Some(samples) = &mut self.fabric.samples
+            && let Some(samples) = &self.fabric.samples
             && let Some(at) = samples.due_at(flow, end, now)
+            && self.fabric.is_here(end.node(&self.scenario.flows[flow as usize]))
+            && let Some(samples) = &mut self.fabric.samples
         {
             samples.flow((flow, end), (&self.hosts, &mut self.fabric.delays));
             if P::LOOKS

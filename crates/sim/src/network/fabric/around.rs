@@ -1,6 +1,7 @@
 //! Links whose queue holds packets, among the events of a network.
 
 use crate::events::{Entity, EventQueue, Key};
+use crate::network::fabric::elsewhere::Elsewhere;
 use crate::network::fabric::{Fabric, lose};
 use crate::network::link::managed::Surroundings;
 use crate::network::link::{Link, Passage};
@@ -22,6 +23,7 @@ pub(super) struct Around<'a, P> {
     paths: &'a Paths,
     ack_options: &'a mut AckOptionSlab,
     saturation: &'a mut Saturation,
+    elsewhere: Option<&'a mut Elsewhere>,
     dropped: &'a mut [u64],
     probe: &'a mut P,
 }
@@ -29,7 +31,13 @@ pub(super) struct Around<'a, P> {
 impl<P: Probe> Around<'_, P> {
     /// A packet that was granted a service is on its way, and perhaps a copy of it.
     pub(super) fn set_off(&mut self, link: &mut Link, packet: Packet, passage: Passage, delivery: Key) {
-        if link.keep(packet, delivery) {
+        if let Some(elsewhere) = self.elsewhere.as_deref_mut().filter(|elsewhere| elsewhere.has_end(self.index)) {
+            match passage {
+                Passage::Through => elsewhere.send(self.index, packet, delivery.time, self.ack_options),
+                Passage::Late => {}
+                Passage::Lost => lose(&packet, self.paths, self.ack_options, self.dropped),
+            }
+        } else if link.keep(packet, delivery) {
             self.queue.push(delivery);
         }
         if passage == Passage::Through
@@ -37,8 +45,13 @@ impl<P: Probe> Around<'_, P> {
         {
             let copy = self.ack_options.copy(packet);
             self.probe.duplicated(self.index, Seen::new(&copy, self.paths));
-            link.keep(copy, again);
-            self.queue.push(again);
+            match self.elsewhere.as_deref_mut().filter(|elsewhere| elsewhere.has_end(self.index)) {
+                Some(elsewhere) => elsewhere.send(self.index, copy, again.time, self.ack_options),
+                None => {
+                    link.keep(copy, again);
+                    self.queue.push(again);
+                }
+            }
         }
     }
 }
@@ -63,7 +76,10 @@ impl<P: Probe> Surroundings for Around<'_, P> {
     fn enters_line(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64) {
         self.probe.dequeued(at, self.index, Seen::new(packet, self.paths));
         if packet.ends_round() {
-            self.saturation.pass(*packet, at.time, busy_s);
+            let full = self.saturation.pass(*packet, at.time, busy_s);
+            if let Some((full, elsewhere)) = full.zip(self.elsewhere.as_deref_mut()) {
+                elsewhere.tell(full, self.paths.flow_at(packet.position()));
+            }
         }
     }
 
@@ -83,11 +99,23 @@ impl<P: Probe> Surroundings for Around<'_, P> {
 impl<P: Probe> Fabric<P> {
     /// A link, and the network around it.
     pub(super) fn around(&mut self, index: u32) -> (&mut Link, Around<'_, P>) {
-        let Self { links, queue, nodes, paths, ack_options, saturation, dropped, probe, first_link, .. } = self;
+        let Self { links, queue, nodes, paths, ack_options, saturation, elsewhere, dropped, probe, first_link, .. } =
+            self;
         let entity = *first_link + index;
         (
             &mut links[index as usize],
-            Around { index, entity, queue, nodes, paths, ack_options, saturation, dropped, probe },
+            Around {
+                index,
+                entity,
+                queue,
+                nodes,
+                paths,
+                ack_options,
+                saturation,
+                elsewhere: elsewhere.as_deref_mut(),
+                dropped,
+                probe,
+            },
         )
     }
 

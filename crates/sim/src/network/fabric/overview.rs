@@ -50,7 +50,11 @@ impl<P: Probe> Fabric<P> {
 
     /// Takes all samples of links that precede `until`.
     pub fn sample_links(&mut self, until: Time) {
-        (0..self.links.len() as u32).for_each(|link| self.sample_before(link, until));
+        for link in 0..self.links.len() as u32 {
+            if self.elsewhere.as_ref().is_none_or(|elsewhere| !elsewhere.begins_elsewhere(link)) {
+                self.sample_before(link, until);
+            }
+        }
     }
 }
 

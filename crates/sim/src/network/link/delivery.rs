@@ -32,6 +32,13 @@ impl Link {
         self.order == Order::Free
     }
 
+    /// It ends in another part of the network: each delivery is noted there, and none here.
+    pub fn end_elsewhere(&mut self) {
+        if self.order == Order::Kept {
+            self.order = Order::Noted;
+        }
+    }
+
     /// A packet that was granted a service is on its way and comes out at `delivery`: whether that is to be announced. Each
     /// is where they do not keep to their order; else the first, and each when the one before it has come out.
     #[inline]

@@ -43,8 +43,8 @@ impl Default for Lookahead {
 impl Lookahead {
     /// Of a network in which nothing has happened: marks on paths and links what is evaluated ahead.
     #[must_use]
-    pub fn new(scenario: &Scenario, paths: &mut Paths, links: &mut [Link]) -> Self {
-        let Plan { fused, answering, acks_on, confluences } = Plan::new(scenario, paths, links);
+    pub fn new(scenario: &Scenario, paths: &mut Paths, links: &mut [Link], cut: &[bool]) -> Self {
+        let Plan { fused, answering, acks_on, confluences } = Plan::new(scenario, paths, (links, cut));
         for (link, _) in links.iter_mut().zip(answering).filter(|(_, answering)| *answering) {
             link.ahead.host_reacts_until = Time::NEVER;
         }

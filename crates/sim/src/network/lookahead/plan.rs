@@ -30,8 +30,8 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Of the flows of a scenario, on their paths over these links.
-    pub(super) fn new(scenario: &Scenario, paths: &Paths, links: &[Link]) -> Self {
-        let network = Network { scenario, paths, links };
+    pub(super) fn new(scenario: &Scenario, paths: &Paths, (links, cut): (&[Link], &[bool])) -> Self {
+        let network = Network { scenario, paths, links, cut };
         let (fused, answering) = (network.fused_links(), network.links_to_answering_hosts());
         let confluences = network.confluences(&Steps::new(&network, &fused, &answering), &answering);
         Self { fused, answering, acks_on: network.links_of_acks(), confluences }
@@ -43,6 +43,8 @@ struct Network<'a> {
     scenario: &'a Scenario,
     paths: &'a Paths,
     links: &'a [Link],
+    /// Which links end in another part of the network than they begin in; empty where it has no parts.
+    cut: &'a [bool],
 }
 
 impl Network<'_> {
@@ -101,7 +103,9 @@ impl Network<'_> {
             let (least_s, most_s) = (delays_s().fold(f64::INFINITY, f64::min), delays_s().fold(0.0, f64::max));
             let frame_s = self.scenario.links[root as usize].wire().transmission_s(FRAME_BYTES);
             let in_order = least_s > vanishing_s && most_s - least_s < OUT_OF_ORDER * frame_s;
-            if in_order && root != link && roots().all(|&other| other == root) {
+            let is_cut = |on: &u32| *on != root && self.cut.get(*on as usize) == Some(&true);
+            let in_one_part = !routes.iter().flatten().any(is_cut);
+            if in_order && in_one_part && root != link && roots().all(|&other| other == root) {
                 let most_links = routes.iter().map(Vec::len).max().unwrap_or_default();
                 confluences.push(Confluence::new(link, root, least_s, most_links));
                 answered.push(routes.iter().flatten().any(|&on| answering[on as usize]));

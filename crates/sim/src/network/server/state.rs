@@ -38,6 +38,11 @@ impl Server {
         self.key_of(self.last)
     }
 
+    /// Elsewhere, where it is at work, nothing more is granted that begins before `start_s`.
+    pub fn was_granted(&mut self, start_s: f64) {
+        self.last.departure = self.last.departure.max(start_s);
+    }
+
     /// When the packet begins to be transmitted that was put on the line last, at `start`.
     #[must_use]
     pub fn begun(&self, start: Time) -> Time {

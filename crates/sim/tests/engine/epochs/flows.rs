@@ -1,4 +1,5 @@
-//! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
+//! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads;
+//! and so they have in parts, each of which has its own loop.
 
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
@@ -12,7 +13,8 @@ use tightlink_sim::network::meter::{Average, MeterSpec};
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::probe::Sampled;
 use tightlink_sim::scenario::{Intervals, Pace, Profile, Recovery, TrafficSpec, TransportSpec};
-use tightlink_sim::{Scenario, ScenarioError, Simulation, tables, warnings};
+use tightlink_sim::tables::Finished;
+use tightlink_sim::{PartedSimulation, Scenario, ScenarioError, Simulation, tables, warnings};
 
 /// Threads and the longest epochs, in seconds.
 const EPOCHS: [(u32, f64); 2] = [(1, 5e-3), (1, 1e-4)];
@@ -43,6 +45,18 @@ fn by_epochs(scenario: &Scenario, threads: u32, longest_epoch_s: f64) -> Option<
     Some(text(run.tables(), &warnings::of_flows(&run), (run.packet_hops(), run.random_draws())))
 }
 
+/// The same by loops over events in parts of the network; nothing where there are processors.
+fn by_parts(scenario: &Scenario, threads: u32) -> Option<String> {
+    if scenario.processors() > 0 {
+        return None;
+    }
+    let mut run = PartedSimulation::new(scenario, Sampled, Work::on(threads)).expect("it is valid");
+    run.run(|_, _| false).expect("nobody interrupts");
+    let mut tables = tables::totals(&run);
+    tables.extend(tables::series(&run).map(|series| ("series", series)));
+    Some(text(tables, &warnings::of_flows(&run), (run.packet_hops(), run.random_draws())))
+}
+
 fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
     let waits = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
     prop_assume!(!waits);
@@ -51,16 +65,25 @@ fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
         let Some(found) = by_epochs(scenario, threads, longest_s) else {
             return Err(TestCaseError::reject("a circle without delay"));
         };
-        if found != expected {
-            let line = expected.lines().zip(found.lines()).position(|(a, b)| a != b).unwrap_or_default();
-            let around =
-                |text: &str| text.lines().skip(line.saturating_sub(30)).take(34).collect::<Vec<_>>().join("\n");
-            let (found, expected) = (around(&found), around(&expected));
-            let message = format!("{threads} threads, {longest_s} s:\n{found}\n--- instead of ---\n{expected}");
-            return Err(TestCaseError::fail(message));
+        are_equal(&found, &expected, || format!("{threads} threads, {longest_s} s"))?;
+    }
+    for threads in [1, THREADS[scenario.flows.len() % THREADS.len()].0] {
+        if let Some(found) = by_parts(scenario, threads) {
+            are_equal(&found, &expected, || format!("{threads} parts"))?;
         }
     }
     Ok(())
+}
+
+/// The same text, or else where it first differs.
+fn are_equal(found: &str, expected: &str, how: impl FnOnce() -> String) -> Result<(), TestCaseError> {
+    if found == expected {
+        return Ok(());
+    }
+    let line = expected.lines().zip(found.lines()).position(|(a, b)| a != b).unwrap_or_default();
+    let around = |text: &str| text.lines().skip(line.saturating_sub(30)).take(34).collect::<Vec<_>>().join("\n");
+    let (found, expected) = (around(found), around(expected));
+    Err(TestCaseError::fail(format!("{}:\n{found}\n--- instead of ---\n{expected}", how())))
 }
 
 /// `examples/router-with-processor.toml` with more than its processor serves, and a TCP connection beside the probe: routers 1
@@ -98,6 +121,22 @@ fn epochs_do_not_show_at_a_router_that_is_too_slow() {
     for threads in [1, 2, 3, 5] {
         assert_eq!(by_epochs(&scenario, threads, 5e-3).as_ref(), Some(&expected), "{threads} threads");
     }
+}
+
+#[test]
+fn parts_that_are_interrupted_stop_at_the_same_time() {
+    let mut scenario = router_with_processor();
+    scenario.nodes.iter_mut().for_each(|node| node.processor = None);
+    let mut run = PartedSimulation::new(&scenario, Sampled, Work::on(2)).expect("it is valid");
+    assert_eq!(run.threads(), 2);
+    run.run(|now_s, _| now_s >= 1.0).expect_err("it was interrupted");
+    let until_s = run.until().seconds();
+    assert!((1.0..1.1).contains(&until_s), "{until_s}");
+    let sent = |run: &PartedSimulation<'_, Sampled>| integers(&tables::flows(run), "packets_sent");
+    let of_a_part = sent(&run);
+    // What was not simulated is simulated where it is asked for again.
+    run.run(|_, _| false).expect("nobody interrupts");
+    assert!(of_a_part.iter().zip(sent(&run)).all(|(part, all)| part < all));
 }
 
 proptest! {
