@@ -3,6 +3,7 @@ is suggested helps whom it is said of."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import polars as pl
@@ -152,6 +153,24 @@ def test_the_wait_for_the_end_of_an_outage_is_no_queues() -> None:
     assert "of 30 s on average. The outages of up add " in at_random.sentence
     upload = 'traffic.backup = { kind = "bulk", from = "a", to = "b" }'
     assert "The queue of up (250 kB), which backup fills, adds" in _told(DOWN + upload, "call").sentence
+
+
+def test_a_call_waits_for_the_end_of_outages_whatever_is_sent_beside_it() -> None:
+    """Frames that wait there, too, are not why; at another link somebody else may be."""
+    down = {"schedule": [{"at": "2 s", "for": "300 ms"}], "period": "5 s"}
+    idle = ("link.up.rate", "100 Mbit/s"), ("link.up.delay", "3 ms"), ("link.up.outages", down)
+    for flow in ("call", "camera"):
+        told = _told(DOWN + CAMERA, flow, *idle)
+        assert "The outages of up add 1" in told.sentence
+        assert "fills" not in told.sentence
+    beyond = """
+    link.wan = { ends = ["b", "c"], rate = "20 Mbit/s", delay = "10 ms", queue = "100 packets" }
+    traffic.photos = { kind = "bulk", from = "a", to = "c", bytes = "10 MB", start = "10 s" }
+    """
+    call = _told(DOWN + CAMERA + beyond, "call", *idle, ("traffic.call.to", "c"), ("traffic.camera.to", "c"))
+    assert re.search(
+        r"that of wan \(100 packets\), which photos fills, [\d.]+ ms and the outages of up [\d.]+ ms", call.sentence
+    )
 
 
 @pytest.mark.parametrize(("window", "said"), [

@@ -141,13 +141,15 @@ class Filling:
         link = next((each for each in path.forward if each.name == name), None)
         if link is None:
             return False
-        waits = max(link.queueing_s, row.get("queueing_delay_mean_s") or 0.0) >= _WAITS_S
+        waited_s = max(link.queueing_s, row.get("queueing_delay_mean_s") or 0.0)
         much = is_much(row, link, self._paths)
         if path.tcp is not None:
             full, loses = row.get("limited_by_network") or 0.0, bool(row["packets_dropped"] and link.lost_at_queue)
-            at_times = waits and much and (full >= _AT_TIMES or loses)
+            at_times = waited_s >= _WAITS_S and much and (full >= _AT_TIMES or loses)
             return path.busiest.name == name and (full >= _FILLS or at_times)
-        in_bursts = waits and _peak_bps(row, path) > link.carries_bps(path.packet_bytes)
+        # While a link is down packets wait there, however few come at once.
+        in_bursts = waited_s - link.outages_add_s(row["start_s"], row["stop_s"]) >= _WAITS_S
+        in_bursts = in_bursts and _peak_bps(row, path) > link.carries_bps(path.packet_bytes)
         return much and (link.utilization >= SATURATED or falls(row, path, link) > 0 or in_bursts)
 
     def _acks_fill(self, label: str, row: Mapping[str, Any], name: str) -> bool:

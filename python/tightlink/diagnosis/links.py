@@ -13,6 +13,8 @@ from tightlink.diagnosis import changing_rate, line
 _BITS: Final = 8
 #: The rate that a link exceeds but for this share of the time is what it nearly always has.
 _RARELY: Final = 0.05
+#: In a link that is less busy than that nobody waits for long behind others, but for the end of its outages.
+_BUSY: Final = 0.5
 #: Where a link's table says how much later some packets come.
 _LATER: Final = (("reorder", "delay_s"), ("arq", "after_s"))
 
@@ -121,11 +123,11 @@ class Link:
         return sum(len(_expirations(span, rto, least_s)) - 1 for span in self._outages(start_s, stop_s))
 
     def outages_add_s(self, start_s: float, stop_s: float) -> float:
-        """Mean wait for the end of its outages, of packets that come evenly over a time.
+        """Mean wait for the end of its outages, of packets that come evenly over a time, where it is hardly busy.
 
         Who comes within one waits for half of it in the mean; for all of a mean one where lengths are exponential.
         """
-        if "outages" not in self.spec or stop_s <= start_s:
+        if "outages" not in self.spec or stop_s <= start_s or self.utilization >= _BUSY:
             return 0.0
         if self.fails_at_random:
             return float(self.down_s(start_s, stop_s) * self.spec["outages"]["times"]["down_s"] / (stop_s - start_s))

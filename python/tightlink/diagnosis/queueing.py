@@ -29,8 +29,7 @@ _NOTHING_S: Final = 0.0001
 _UNLIKE: Final = 1.25
 #: A link whose packets are less than so many times as large as ACKs carries hardly anything else.
 _ACKS: Final = 2.0
-#: A link that is less busy than that makes nobody wait for long, and its outages do where they account for so much.
-_BUSY: Final = 0.5
+#: Outages of a link are what waits there wait for, where they account for so much of it.
 _MOST: Final = 0.5
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
@@ -91,7 +90,7 @@ def delay(
     first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
     others_fill = "" if first.discipline in FAIR or first_class else fill(first.name)
     down_s = of_outages_s(row, path, first)
-    if down_s > _MOST * mean and not (others_fill and path.tcp is None):
+    if down_s > _MOST * mean:
         told = f"{_outages(row, _down(first, path), mean, p95)} to {what}{also}"
         return Delay(first.name, mean, p95, base, is_tcp, told, wire)
     behind = f", {others_fill}," if others_fill else ""
@@ -102,8 +101,9 @@ def delay(
     if waits[first.name] < (1 - LITTLE) * mean:
         text = f"queues, most {of_first}{'' if behind else ','} add {ms(mean)}{upper} to {what}{also}"
     if second is not None:
-        parts = f"{of_first} {ms(waits[first.name])} and that of {second.name} ({_limit(second, path)})"
-        text = f"queues add {ms(mean)}{upper} to {what}, {parts} {ms(waits[second.name])}{also}"
+        of_second = f"that of {second.name} ({_limit(second, path)})"
+        text = f"queues add {ms(mean)}{upper} to {what}, "
+        text += " and ".join(_part(row, path, *each, waits) for each in ((first, of_first), (second, of_second))) + also
     return Delay(first.name, mean, p95, base, is_tcp, text, wire)
 
 
@@ -133,11 +133,17 @@ def of_outages_s(row: Mapping[str, Any], path: Path, link: Link) -> float:
     """
     times_s = row["start_s"], row["stop_s"]
     if path.tcp is None:
-        return link.outages_add_s(*times_s) if link.utilization < _BUSY else 0.0
+        return link.outages_add_s(*times_s)
     if link.spec.get("outages", {}).get("flush") or times_s[1] <= times_s[0]:
         return 0.0
     rtt_s = row.get("rtt_mean_s") or path.base_rtt_s
     return float(rtt_s * link.down_s(*times_s) / (times_s[1] - times_s[0]))
+
+
+def _part(row: Mapping[str, Any], path: Path, link: Link, queue: str, waits: Mapping[str, float]) -> str:
+    """What a link has of the delay, in words: its queue, or outages, where datagrams wait for the end of these."""
+    is_down = path.tcp is None and of_outages_s(row, path, link) > _MOST * waits[link.name]
+    return f"{f'the outages of {_down(link, path)}' if is_down else queue} {ms(waits[link.name])}"
 
 
 def _down(link: Link, path: Path) -> str:
