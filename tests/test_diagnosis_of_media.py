@@ -237,6 +237,36 @@ def test_queues_of_a_flow_are_its_own_where_they_are_known_apart_from_the_wire()
     assert f"the jitter of up adds {moves * 1000:.1f}" in told.sentence
 
 
+@pytest.mark.parametrize(("key", "value", "what"), [
+    ("delay", {"schedule": [{"at": "0 s", "delay": "15 ms"}, {"at": "5 s", "delay": "60 ms"}]}, "changing delay"),
+    ("jitter", {"kind": "gamma", "mean": "12 ms", "shape": 1}, "jitter"),
+    ("arq", {"after": "40 ms"}, "ARQ"),
+])  # fmt: skip
+def test_what_a_wire_adds_is_said_of_flows_together_as_of_one(key: str, value: dict[str, Any], what: str) -> None:
+    run = _run(BEYOND, ("link.up.rate", "50 Mbit/s"), ("link.up.loss", 0.05), (f"link.up.{key}", value))
+    (both,) = run.why().diagnoses
+    assert re.search(
+        rf"; the {what} of up adds [\d.]+ to [\d.]+ ms more, together [\d.]+ to [\d.]+ ms at p95", both.sentence
+    )
+    alone = run.why("call").diagnoses[0].delay
+    assert alone is not None
+    row = run.flows.row(by_predicate=pl.col("label") == "call", named=True)
+    assert alone.wire_s == pytest.approx(row["one_way_delay_mean_s"] - alone.base_s - alone.mean_s)
+    assert alone.variation_p95_s == pytest.approx(row["one_way_delay_p95_s"] - alone.base_s)
+
+
+def test_the_p95_of_a_link_is_no_flows_that_waits_less_there() -> None:
+    """Over a jitter only the mean of its waits is known of a flow: a call was told a p95 of more than its delay varies."""
+    run = _run(BEYOND, ("link.up.rate", "15 Mbit/s"), ("link.up.jitter", {"kind": "uniform", "most": "4 ms"}))
+    call = run.why("call").diagnoses[0].delay
+    assert call is not None
+    assert call.p95_s is None
+    assert run.links["queueing_delay_p95_s"][0] > (call.variation_p95_s or 0.0)
+    assert re.search(
+        r"adds [\d.]+ ms to a base delay of [\d.]+ ms; the jitter of up adds [\d.]+ ms more, together", call.text
+    )
+
+
 def test_a_class_behind_those_that_go_first() -> None:
     """For a camera behind an upload; who goes first waits behind nobody, and who takes nearly all is not helped so."""
     strict = ("link.up.queue", {"kind": "strict", "limit": "256 packets", "order": ["EF"]})

@@ -90,6 +90,10 @@ class Delay:
     """The delay in words."""
     wire: str = ""
     """What adds delay beside queues, such as "the jitter of radio"; empty where that is little."""
+    wire_s: float = 0.0
+    """Mean of what that adds, in seconds."""
+    variation_p95_s: float | None = None
+    """What it and queues add together to one datagram in twenty, or more, where the p95 of queues alone is not all."""
 
 
 @dataclass(frozen=True)

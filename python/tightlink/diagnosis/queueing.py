@@ -66,54 +66,70 @@ def delay(
         back = min(back, returning)
         moves[1] = returning - back if changing[1] else 0.0
     waits = _parts(path, there, back)
-    first, *others = sorted((*path.forward, *path.reverse), key=lambda link: -waits[link.name])
-    mean = there + back
-    p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, beside_s=base + sum(moves))
-    is_tcp = path.tcp is not None
-    what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
-    whole = sum(moves)
-    wire = "" if whole < (LITTLE if mean > whole else _SLIGHT) * base else _wire(changing, moves)
-    moved = f"{wire} adds {ms(whole)}" if wire else ""
+    first, mean, whole = _longest(path, waits)[0], there + back, sum(moves)
+    p95 = _p95(row, path, first, waits[first.name], both=back > _SECOND * there, beside_s=base + whole)
+    found = Delay(first.name, mean, p95, base, path.tcp is not None, text="")
+    both_s = _variation_p95_s(row, path) if p95 is None or whole > mean else None
+    if whole >= (LITTLE if mean > whole else _SLIGHT) * base:
+        found = replace(found, wire=_wire(changing, moves), wire_s=whole, variation_p95_s=both_s)
+    elif p95 is None:
+        found = replace(found, p95_s=both_s)
     if mean < LITTLE * base:
         little = f"under {ms(_NOTHING_S)}" if mean < _NOTHING_S <= LITTLE * base else ms(mean)
-        text = f"queues add {little} to {what}"
-        return Delay(first.name, mean, p95, base, is_tcp, f"{moved}, {text}" if wire else text, wire)
-    upper = _upper(row, first, mean, p95, on_the_way=first in path.forward)
+        text = f"queues add {little} to {_what(path, base)}"
+        return replace(found, text=_with_wire(text, [found], before=True))
     full = max(path.processors, key=lambda each: each.load, default=None)
     if full is not None and there - on_links > waits[first.name]:
         # What no link accounts for is spent at the processors' rings.
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
-        return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
+        text = f"{where} adds {ms(mean)}{_upper(row, path, first, found)} to {_what(path, base)}"
+        return replace(found, where=full.name, text=_with_wire(text, [found]))
+    return replace(found, text=_with_wire(_queues(row, path, found, waits, fill), [found]))
+
+
+def _longest(path: Path, waits: Mapping[str, float]) -> list[Link]:
+    """The links there and back, those first where packets wait longest."""
+    return sorted((*path.forward, *path.reverse), key=lambda link: -waits[link.name])
+
+
+def _what(path: Path, base_s: float) -> str:
+    return f"a {'base delay' if path.tcp is None else 'base RTT'} of {ms(base_s)}"
+
+
+def _queues(
+    row: Mapping[str, Any], path: Path, found: Delay, waits: Mapping[str, float], fill: Callable[[str], str]
+) -> str:
+    """What the queues of links add, in words: which of them does, and who fills it, or outages."""
+    (first, *others), mean, what = _longest(path, waits), found.mean_s, _what(path, found.base_s)
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
-    also = f"; {moved} more" if wire else ""
     # Where flows take turns, or a class goes first, nobody waits behind what others put there.
     first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
     others_fill = "" if first.discipline in FAIR or first_class else fill(first.name)
     down_s = of_outages_s(row, path, first)
     if down_s > _MOST * mean:
-        told = f"{_outages(row, _down(first, path), mean, p95)} to {what}{also}"
-        return Delay(first.name, mean, p95, base, is_tcp, told, wire)
+        return f"{_outages(row, _down(first, path), mean, found.p95_s)} to {what}"
     behind = f", {others_fill}," if others_fill else ""
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
+    adds = f"{ms(mean)}{_upper(row, path, first, found)}"
     if path.tcp is not None and down_s > LITTLE * mean:
-        upper += f", {ms(down_s)} of it by outages,"
-    text = f"the queue{of_first.removeprefix('that')} adds {ms(mean)}{upper} to {what}{also}"
-    if waits[first.name] < (1 - LITTLE) * mean:
-        text = f"queues, most {of_first}{'' if behind else ','} add {ms(mean)}{upper} to {what}{also}"
+        adds += f", {ms(down_s)} of it by outages,"
     if second is not None:
         of_second = f"that of {second.name} ({_limit(second, path)})"
-        text = f"queues add {ms(mean)}{upper} to {what}, "
-        text += " and ".join(_part(row, path, *each, waits) for each in ((first, of_first), (second, of_second))) + also
-    return Delay(first.name, mean, p95, base, is_tcp, text, wire)
+        parts = (_part(row, path, *each, waits) for each in ((first, of_first), (second, of_second)))
+        return f"queues add {adds} to {what}, {' and '.join(parts)}"
+    if waits[first.name] < (1 - LITTLE) * mean:
+        return f"queues, most {of_first}{'' if behind else ','} add {adds} to {what}"
+    return f"the queue{of_first.removeprefix('that')} adds {adds} to {what}"
 
 
-def _upper(row: Mapping[str, Any], first: Link, mean_s: float, p95_s: float | None, *, on_the_way: bool) -> str:
+def _upper(row: Mapping[str, Any], path: Path, first: Link, found: Delay) -> str:
     """What more than the mean says of waits: their p95, or the longest where hardly any wait, and these for long."""
+    mean_s, p95_s = found.mean_s, found.p95_s
     if p95_s is None:
         return ""
     if p95_s > _ABOVE * mean_s:
         return f" ({ms(p95_s)} at p95)"
-    longest_s = row.get("queueing_delay_max_s") if on_the_way else first.totals.get("queueing_delay_max_s")
+    longest_s = row.get("queueing_delay_max_s") if first in path.forward else first.totals.get("queueing_delay_max_s")
     return f" ({ms(longest_s)} at most)" if longest_s is not None and longest_s > _FAR * mean_s else ""
 
 
@@ -185,6 +201,7 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     """The delay of several flows: that of the one in the middle, with ranges where others differ, as in fair queues."""
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
     upper = [each.p95_s for each in delays if each.p95_s is not None]
+    upper = upper if len(upper) == len(delays) else []
     alike = max(bases) <= ALIKE * min(bases)
     unlike, above = (_are_unlike(waits, max(bases)) for waits in (means, upper or means))
     if not where and alike and not unlike and not above:
@@ -193,9 +210,20 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
     most = f"those of {where}" if where else f"that of {middle.where}{_which(middle)}"
     text = f"queues, most {most}, add {_range(means)}"
-    if above and not unlike:
+    if upper and above and not (unlike and middle.round_trip):
         text += f" ({_range(upper)} at p95)"
-    return replace(middle, text=f"{text} to {what}")
+    return replace(middle, text=_with_wire(f"{text} to {what}", delays))
+
+
+def _with_wire(text: str, delays: Sequence[Delay], *, before: bool = False) -> str:
+    """What queues add to flows, in words, and what wires add beside that; both together where not known apart."""
+    what = {each.wire for each in delays if each.wire}
+    if not what:
+        return text
+    adds = f"{what.pop() if len(what) == 1 else 'changing delays'} adds {_range([each.wire_s for each in delays])}"
+    whole = [each.variation_p95_s for each in delays if each.variation_p95_s is not None]
+    upper = f", together {_range(whole)} at p95" if len(whole) == len(delays) else ""
+    return f"{adds}, {text}{upper}" if before else f"{text}; {adds} more{upper}"
 
 
 def _which(middle: Delay) -> str:
@@ -218,14 +246,28 @@ def _range(times_s: Sequence[float]) -> str:
     return between(ms(min(times_s)), ms(max(times_s)))
 
 
-def _p95(row: Mapping[str, Any], first: Link, *, on_the_way: bool, both: bool, beside_s: float) -> float | None:
-    """The 95th percentile of the flow's own packets; where queues delay ACKs, too, of its round trips."""
+def _p95(
+    row: Mapping[str, Any], path: Path, first: Link, waits_s: float, *, both: bool, beside_s: float
+) -> float | None:
+    """The 95th percentile of the flow's own packets; where queues delay ACKs, too, of its round trips.
+
+    Where it is not known, as over delays that change, that of the link's packets if they wait as long on average.
+    """
     own, rtt = row.get("queueing_delay_p95_s"), row.get("rtt_p95_s")
     if rtt is not None and both:
         return max(0.0, float(rtt) - beside_s)
-    if own is not None and on_the_way:
+    if own is not None and first in path.forward:
         return float(own)
-    return first.queueing_p95_s
+    of_link, whole_s = first.queueing_p95_s, _variation_p95_s(row, path)
+    if of_link is None or not first.queueing_s / ALIKE <= waits_s <= first.queueing_s * ALIKE:
+        return None
+    return of_link if whole_s is None else min(of_link, whole_s)
+
+
+def _variation_p95_s(row: Mapping[str, Any], path: Path) -> float | None:
+    """The 95th percentile of what queues and wires add to the delay of datagrams."""
+    whole = row.get("one_way_delay_p95_s") if path.tcp is None else None
+    return None if whole is None else max(0.0, float(whole) - path.base_one_way_s)
 
 
 def _limit(link: Link, path: Path) -> str:
