@@ -80,6 +80,23 @@ traffic.g = { kind = "bulk", from = "b", to = "a", tcp.window = "20 packets" }
     assert window.costs[0].startswith("g gets ")
 
 
+def test_what_harms_a_flow_is_not_suggested_to_it() -> None:
+    """A plain queue against marks, where it costs Prague half of its rate, as well as a video many frames."""
+    run = tl.simulate(
+        tl.loads("""
+    duration = "15 s"
+    link.line = { ends = ["net", "home"], rate = "50 Mbit/s", delay = "10 ms", queue = { kind = "dualpi2" } }
+    traffic.game = { kind = "video", from = "net", to = "home", rate = "20 Mbit/s", frames_per_second = 60 }
+    traffic.prague = { kind = "bulk", from = "net", to = "home", tcp.congestion = "prague", start = "2 s" }
+    """)
+    )
+    plain = Trials(run).of({"link.line.queue": "85 packets"})
+    assert plain is not None
+    assert (plain.helps, plain.harms) == (True, {"prague"})
+    assert run.why("prague").causes[0].name == "congestion_marks"
+    assert all("plain queue" not in each.text for each in run.why("prague").suggestions)
+
+
 def test_what_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was measured, a part of a run, a run of another engine, and runs that take their time; nothing is said then."""
     run = tl.simulate(tl.loads(BURSTY).set("duration", "5 s"))

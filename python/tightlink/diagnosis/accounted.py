@@ -175,6 +175,7 @@ class Accounted:
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
             beside=Beside.of(self._filling, where, row, path),
             flows=self._paths.sharing(path.busiest.name, row) or 1,
+            groups=frozenset(classes),
             alone=self._paths.has_alone(path.busiest.name, row),
         )
 

@@ -116,5 +116,7 @@ class Others:
     """What open-loop transfers ask of their busiest link, of what it carries."""
     flows: int = 1
     """How many share the busiest link."""
+    groups: frozenset[str] = frozenset()
+    """Traffic groups of the flows that are told of; empty for that of the one whose path it is."""
     alone: bool = True
     """Whether no other group of connections shares the busiest link."""

@@ -14,7 +14,7 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.diagnosis.answers import Suggestion
@@ -72,11 +72,11 @@ class Changed:
             key.endswith(".queue") or not isinstance(value, dict) for key, value in changes.items()
         )
 
-    def suggestions(self, tried: Iterable[Tried]) -> list[Suggestion]:
-        """Each change once that the scenario allows, with the command that tests it.
+    def suggestions(self, tried: Iterable[Tried], groups: Collection[str]) -> list[Suggestion]:
+        """Each change once that the scenario allows, with the command that tests it, for traffic groups.
 
-        Where that takes no time to speak of it is tried: what helps nobody is left out, what it costs is said, and what
-        costs nobody comes first.
+        Where that takes no time to speak of it is tried: what helps nobody, or does nothing but harm to these groups,
+        is left out, what it costs is said, and what costs nobody comes first.
         """
         made: list[Suggestion] = []
         costly: set[str] = set()
@@ -87,7 +87,7 @@ class Changed:
                 said = text if found is None else _beside(text, found.costs)
                 if found is not None and found.costs:
                     costly.add(command)
-                if found is None or found.helps:
+                if found is None or (found.helps and not found.harms.issuperset(groups)):
                     made.append(Suggestion(said if self.repeats(changes) else f"{said}{_SIMULATED}", command, changes))
         return sorted(made, key=lambda each: each.command in costly)
 

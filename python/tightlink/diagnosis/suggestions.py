@@ -105,7 +105,8 @@ def suggestions(
     where = path.either_way(delay.where)
     if where is not None and _stands(delay):
         tried = itertools.chain(lower_shaper(where, path), tried)
-    made = _named(changed.suggestions(with_other_end(tried, where, others, changed)), path, others)
+    groups = others.groups or {path.spec["group"]}
+    made = _named(changed.suggestions(with_other_end(tried, where, others, changed), groups), path, others)
     # A control is no choice where others have set it.
     sweep = swept(path, [each for each in made if all(each.changes != of_others for _, of_others in others.marks)])
     return (*made, *(changed.swept(*sweep) if sweep is not None else ()))

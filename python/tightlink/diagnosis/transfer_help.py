@@ -65,7 +65,9 @@ def helps(
     path = group.path(found.waits.where)
     others = Others(beside=Beside.of(filling, found.waits.where, group.row, path))
     tried = _tried(run, group, found, filling, others)
-    made = changed.suggestions(with_other_end(tried, path.either_way(found.waits.where), others, changed))
+    made = changed.suggestions(
+        with_other_end(tried, path.either_way(found.waits.where), others, changed), {group.row["label"]}
+    )
     for cause in found.causes:
         if cause.name not in _OWN and (cause.share or 0.0) >= _WORTH_WINDOW:
             made += _of_windows(group, cause, changed)

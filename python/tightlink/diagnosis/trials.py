@@ -60,6 +60,8 @@ class Effect:
     """What it costs, in words, by traffic groups."""
     delays: bool = False
     """Whether somebody waits longer, for whom that matters."""
+    harms: frozenset[str] = frozenset()
+    """Traffic groups whom it costs something and brings nothing."""
 
 
 @dataclass
@@ -173,8 +175,9 @@ class Trials:
         was, now = (
             sum(both[name][side].goodput_bps for name in others if not both[name][0].datagrams) for side in (0, 1)
         )
-        helps = now >= _LEFT * was and any(_helps(*pair) for pair in both.values())
-        return Effect(helps, costs, any(waits.values()))
+        helped = {name for name, pair in both.items() if _helps(*pair)}
+        harms = frozenset(name for name, said in found.items() if said and name not in helped)
+        return Effect(now >= _LEFT * was and bool(helped), costs, any(waits.values()), harms)
 
     def _hurries(self, name: str) -> bool:
         return self._run.scenario.traffic[name].kind not in _UNHURRIED
