@@ -72,6 +72,22 @@ def test_a_call_waits_behind_an_upload_in_a_part_of_it() -> None:
     assert _row(BACKUP, "backup", first.changes)["goodput_bps"] > 0.95 * _row(BACKUP, "backup", {})["goodput_bps"]
 
 
+@pytest.mark.parametrize(
+    ("queue", "says"), [("8 packets", "is full at times"), ("30 packets", "does not take the largest")]
+)
+def test_a_queue_is_to_take_the_largest_frames(queue: str, says: str) -> None:
+    """One of twice the length takes no key frame; and losses of fewer packets are those of key frames as well."""
+    fast = {"link.up.rate": "100 Mbit/s", "link.up.queue": queue}
+    camera = _told(BEYOND, "camera", *fast.items())
+    assert (camera.causes[0].name, camera.causes[0].where) == ("small_queue", "up")
+    assert says in camera.sentence
+    longer = camera.suggestions[0]
+    assert longer.text.startswith("a longer queue (68 packets, the largest frames")
+    rows = [_row(BEYOND, "camera", {**fast, **changes}) for changes in ({}, longer.changes)]
+    assert rows[0]["frames_complete"] < 0.95 * rows[0]["frames_sent"]
+    assert rows[1]["frames_complete"] > 0.99 * rows[1]["frames_sent"]
+
+
 def test_what_overshoots_a_long_queue_overshoots_a_longer_one() -> None:
     """It would gain nothing, and the call would wait for twice as long."""
     jitter = ("link.up.jitter", {"kind": "uniform", "most": "20 ms"})
@@ -143,6 +159,19 @@ def test_a_policer_that_drops_frames() -> None:
     # Beside TCP a shaper would make it wait for that.
     beside = _told(POLICED + 'traffic.tcp = { kind = "bulk", from = "a", to = "b" }', "camera")
     assert (beside.causes[0].name, beside.suggestions) == ("policer", ())
+
+
+def test_a_call_beside_frames_that_a_policer_drops() -> None:
+    """It comes one by one, and leaves room for a burst that takes frames."""
+    camera, call = (_told(POLICED + CALL, flow) for flow in ("camera", "call"))
+    assert call.causes[0].name == "policer"
+    assert ", as others' bursts take what it lets through; " in call.sentence
+    assert ", which come in longer bursts; " in camera.sentence
+    first = camera.suggestions[0]
+    assert first.text.endswith(" (the largest frames)")
+    before, after = (_row(POLICED + CALL, "camera", changes) for changes in ({}, first.changes))
+    assert after["packets_dropped"] == 0 < before["packets_dropped"]
+    assert after["one_way_delay_p95_s"] < 0.03
 
 
 def test_the_wait_for_the_end_of_an_outage_is_no_queues() -> None:

@@ -14,7 +14,7 @@ from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
-from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.filling import Filling, peak_bps
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
 from tightlink.diagnosis.links import Link
@@ -170,7 +170,7 @@ class Accounted:
             fill={label: self._paths.control(label) for label in self._filling.of(where, row)},
             slower=slower(self._run, where, row, self._filling),
             marks=[*self._marks(path.busiest)],
-            burst=larger_burst(self._paths, path.link(first.where)) if policed else None,
+            burst=larger_burst(self._run, self._paths, path.link(first.where)) if policed else None,
             needless=needless and turns,
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
             beside=Beside.of(self._filling, where, row, path),
@@ -237,7 +237,10 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     falls = next((cause.where for cause in flow.causes if cause.name == "falling_rate"), "")
     ends = bool(path.spec["traffic"].get("bytes"))
     fills = first.name == "application" and flow.fills
-    return first.name, first.where, down, falls, window, size, control, path.tcp is None, fills, loses, ends
+    # Who comes in bursts, and who is dropped for these.
+    policed = first.name == "policer" and path.tcp is None
+    bursts = policed and peak_bps(flow.row, path) > path.link(first.where).shaped_bps
+    return first.name, first.where, down, falls, window, size, control, path.tcp is None, fills, bursts, loses, ends
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis import filling
+from tightlink.diagnosis import filling, frames
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
 from tightlink.diagnosis.path import Path
@@ -16,8 +16,12 @@ from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms,
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
 _MUCH: Final = 0.5
 _LOSES_MUCH: Final = 0.2
+#: What is lost at a queue of a link that is less busy than that comes at once.
+_HARDLY_BUSY: Final = 0.5
 #: Of the packets that are sent while a link is down so many times as many are lost at most, where that is why.
 _DOWN: Final = 1.2
+#: What datagrams that come one by one are dropped for by a policer whose rate is enough for all.
+_TAKEN: Final = ", as others' bursts take what it lets through"
 #: Rates of flows of which one sentence is that differ by more are both said.
 _UNLIKE: Final = 1.05
 
@@ -58,7 +62,7 @@ def _cause(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str,
     found = _full_link(row, path, known.get("network", 0.0) + pushed, losing=losing)
     if found is None and losing:
         found = _policed(row, path, paths)
-    return found or _lossy(row, path, known, losing=losing)
+    return found or _lossy(row, path, paths, known, losing=losing)
 
 
 def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bool) -> Cause | None:
@@ -87,7 +91,8 @@ def _policed(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause | None:
         return None
     burst = units.format_size(queue.spec["queue"]["burst_bytes"])
     shared = any(paths.controls_beside(queue.name, row))
-    why = ", as TCP takes what it lets through" if shared else ", which come in longer bursts"
+    why = ", which come in longer bursts" if filling.peak_bps(row, path) > queue.shaped_bps else _TAKEN
+    why = ", as TCP takes what it lets through" if shared else why
     text = (
         f"the application sets the rate, {_offered(row)}, and the policer of {queue.name} ({rate(queue.shaped_bps)}, "
         f"bursts of {burst}) drops {lost_percent(row)} of {_whose(row)} packets{why}; {percent(queue.utilization)} of "
@@ -96,7 +101,7 @@ def _policed(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause | None:
     return Cause("policer", 1.0, "certain", queue.name, text)
 
 
-def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, losing: bool) -> Cause:
+def _lossy(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str, float], *, losing: bool) -> Cause:
     """Much is lost on a wire or at a short queue; else the application sets the rate."""
     wire = max(path.forward, key=lambda each: each.lost_on_wire)
     queue = max(path.forward, key=lambda each: each.lost_at_queue)
@@ -111,6 +116,16 @@ def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, lo
                 f"full at times though the link is {percent(queue.utilization)} busy"
             )
             return Cause("small_queue", 1.0, "certain", queue.name, text)
+    largest, takes = frames.largest_packets(path), queue.limit_packets(path.packet_bytes)
+    down_s, _ = path.down(row["start_s"], row["stop_s"])
+    others = any(paths.controls_beside(queue.name, row)) or bool(down_s) or _falling(row, path, paths) is not None
+    hardly_busy = queue.utilization < _HARDLY_BUSY and not others
+    if losing and not on_wire and takes is not None and takes < largest and hardly_busy:
+        text = (
+            f"{lost_percent(row)} of {_whose(row)} packets are lost at {queue.name}, whose queue of {limit} does not "
+            f"take the largest frames (of {largest} packets) though the link is {percent(queue.utilization)} busy"
+        )
+        return Cause("small_queue", 1.0, "certain", queue.name, text)
     text = f"the application sets the rate, {_offered(row)}"
     losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
     where = f" on the wire of {wire.name}" if on_wire else f" at {queue.name}"

@@ -149,7 +149,7 @@ class Filling:
             return path.busiest.name == name and (full >= _FILLS or at_times)
         # While a link is down packets wait there, however few come at once.
         in_bursts = waited_s - link.outages_add_s(row["start_s"], row["stop_s"]) >= _WAITS_S
-        in_bursts = in_bursts and _peak_bps(row, path) > link.carries_bps(path.packet_bytes)
+        in_bursts = in_bursts and peak_bps(row, path) > link.carries_bps(path.packet_bytes)
         return much and (link.utilization >= SATURATED or falls(row, path, link) > 0 or in_bursts)
 
     def _acks_fill(self, label: str, row: Mapping[str, Any], name: str) -> bool:
@@ -177,7 +177,7 @@ def acks_bps(path: Path, packets_per_s: float) -> float:
     return _BITS * path.ack_bytes * packets_per_s / at_once
 
 
-def _peak_bps(row: Mapping[str, Any], path: Path) -> float:
+def peak_bps(row: Mapping[str, Any], path: Path) -> float:
     """What a source of datagrams sends while it does, in bit/s; frames of a video come at once, unless spread."""
     traffic = path.spec["traffic"]
     if traffic["kind"] == "video":
@@ -191,7 +191,7 @@ def _peak_bps(row: Mapping[str, Any], path: Path) -> float:
 def burst_waits_s(row: Mapping[str, Any], path: Path, part_bps: float) -> float:
     """How long the end of a mean on-time waits behind its beginning, where a source has a rate to itself."""
     lasts_s = path.spec["traffic"].get("on", {}).get("mean_s", 0.0)
-    return float(lasts_s * max(0.0, _peak_bps(row, path) / part_bps - 1))
+    return float(lasts_s * max(0.0, peak_bps(row, path) / part_bps - 1))
 
 
 def _part(carries_bps: float, sent_bps: Sequence[float]) -> float:

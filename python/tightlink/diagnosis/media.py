@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.diagnosis.filling import Datagrams, Filling
+from tightlink.diagnosis import frames
+from tightlink.diagnosis.filling import Datagrams, Filling, offered_bps
 from tightlink.diagnosis.kinds import STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 
 #: What datagrams may be of what a link carries, so that there is room for bursts such as frames.
 _ROOM: Final = 0.85
-#: The largest frames are so many standard deviations above the mean; bursts are suggested in steps of so many bytes.
-_DEVIATIONS, _STEP = 3.0, 10_000
+#: Bursts are suggested in steps of so many bytes.
+_STEP: Final = 10_000
+#: Other datagrams that are no more of what comes to a policer leave room for frames in its bursts.
+_BESIDE: Final = 0.2
 #: Classes for media that adapt less than TCP does (RFC 4594 §4.3 to §4.5).
 _CLASSES: Final = ("AF41", "AF31")
 
@@ -68,12 +71,16 @@ def _parts(sent: Datagrams) -> dict[str, float]:
     return {group: parts[of] for group, (of, _) in sent.classes.items()}
 
 
-def larger_burst(paths: Paths, link: Link) -> tuple[str, dict[str, Any]] | None:
-    """A policer's burst that takes the largest frames of its videos; nothing where something else comes, too."""
-    traffic = [paths.of(label).spec["traffic"] for label in paths.users.get(link.name, ())] if paths.small else []
-    if not traffic or any(each["kind"] != "video" or each["spread"] for each in traffic):
+def larger_burst(run: Run, paths: Paths, link: Link) -> tuple[str, dict[str, Any]] | None:
+    """A policer's burst that takes the largest frames of its videos; nothing where much else comes, or TCP."""
+    users = paths.users.get(link.name, ()) if paths.small else ()
+    videos = [label for label in users if frames.at_once(paths.of(label))]
+    sent = {row["label"]: offered_bps(row) for row in run.flows.iter_rows(named=True) if row["label"] in users}
+    beside = math.fsum(bps for label, bps in sent.items() if label not in videos)
+    if not videos or any(map(paths.control, users)) or beside > _BESIDE * math.fsum(sent.values()):
         return None
-    wanted = math.ceil(math.fsum(map(_largest_frame, traffic)) / _STEP) * _STEP
+    largest = math.fsum(frames.largest_bytes(paths.of(label).spec["traffic"]) for label in videos)
+    wanted = math.ceil(largest / _STEP) * _STEP
     burst = units.format_size(wanted)
     return f"a burst of {burst} (the largest frames)", {f"{link.key}.queue.burst": burst}
 
@@ -96,10 +103,3 @@ def next_class(link: Link, classes: Mapping[str, int | None]) -> tuple[str, dict
         f"{link.key}.queue.order": [*order, wanted],
         **marked,
     }
-
-
-def _largest_frame(video: Mapping[str, Any]) -> float:
-    """Bytes of a key frame, which is so many times as large as the others of its group, with some deviations."""
-    group, ratio = video["group_of_pictures"], video["key_frame_ratio"]
-    key_bytes = video["frame_bytes"] * group * ratio / (ratio + group - 1)
-    return float(key_bytes * (1 + _DEVIATIONS * video["variation"]))

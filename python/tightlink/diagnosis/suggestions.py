@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis import bounds, filling, queueing
+from tightlink.diagnosis import bounds, filling, frames, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
@@ -304,8 +304,9 @@ def _longer_queue(path: Path, cause: Cause, _: Others) -> Tried | None:
     # What overshoots a queue that holds the path's packets overshoots a longer one, too.
     if path.tcp is not None and limit >= max(longest / LONG, burst(path)):
         return None
-    packets = f"{max(math.floor(min(2 * limit, longest)), burst(path))} packets"
-    return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
+    wanted, largest = max(math.floor(min(2 * limit, longest)), burst(path)), frames.largest_packets(path)
+    packets, what = f"{max(wanted, largest)} packets", ", the largest frames" if largest > wanted else ""
+    return f"a longer queue ({packets}{what})", {f"{link.key}.queue": packets}
 
 
 def _take_bursts(path: Path, cause: Cause, _: Others) -> Tried | None:
