@@ -88,6 +88,37 @@ def test_a_queue_is_to_take_the_largest_frames(queue: str, says: str) -> None:
     assert rows[1]["frames_complete"] > 0.99 * rows[1]["frames_sent"]
 
 
+#: A game that says ECT(1) without answering marks, before Prague.
+L4S: Final = """
+duration = "10 s"
+link.up = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "10 ms", queue = { kind = "dualpi2" } }
+traffic.camera = { kind = "video", from = "a", to = "b", rate = "20 Mbit/s", frames_per_second = 60, udp.ecn = "ect1" }
+traffic.prague = { kind = "bulk", from = "a", to = "b", tcp.congestion = "prague", start = "1 s" }
+"""
+
+
+def test_packets_of_a_frame_wait_for_each_other() -> None:
+    """Who is beside them is not why, unless they wait much longer; and frames that are spread do not."""
+    cubic = 'traffic.backup = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }'
+    for text in (L4S, L4S + cubic):
+        assert "The queue of up (DualPI2), which each frame fills, adds " in _told(text, "camera").sentence
+    assert "each frame" not in _told(L4S, "camera", ("traffic.camera.spread", True)).sentence
+    behind = _told(BEYOND + cubic, "camera", ("link.up.rate", "20 Mbit/s"), ("link.up.queue", "300 packets"))
+    assert "which backup fills" in behind.sentence
+
+
+def test_frames_are_to_be_spread_for_who_is_behind_them() -> None:
+    spread = {"traffic.camera.spread": True}
+    text = "frames of camera spread over their interval (complete up to 16.7 ms later)"
+    prague = _told(L4S, "prague")
+    assert (prague.causes[0].name, prague.suggestions[0].text) == ("congestion_marks", text)
+    rates = [_row(L4S, "prague", changes)["goodput_bps"] for changes in ({}, spread)]
+    assert rates[1] > 2 * rates[0]
+    assert all("spread" not in each.text for each in _told(L4S, "camera").suggestions)
+    lossy = _told(BEYOND, "camera", ("link.up.rate", "100 Mbit/s"), ("link.up.queue", "8 packets"))
+    assert spread in [each.changes for each in lossy.suggestions]
+
+
 def test_what_overshoots_a_long_queue_overshoots_a_longer_one() -> None:
     """It would gain nothing, and the call would wait for twice as long."""
     jitter = ("link.up.jitter", {"kind": "uniform", "most": "20 ms"})
@@ -151,8 +182,9 @@ def test_a_policer_that_drops_frames() -> None:
     assert (camera.causes[0].name, camera.causes[0].where) == ("policer", "up")
     assert "the policer of up (5 Mbit/s, bursts of 30 kB) drops 1" in camera.sentence
     assert "which come in longer bursts" in camera.sentence
-    burst, shaper = (each.changes for each in camera.suggestions if each.changes)
+    burst, spread, shaper = (each.changes for each in camera.suggestions if each.changes)
     assert ([*burst], [*shaper]) == (["link.up.queue.burst"], ["link.up.queue", "link.up.shaper"])
+    assert spread == {"traffic.camera.spread": True}
     for changes in (burst, shaper):
         after = _row(POLICED, "camera", changes)
         assert (after["packets_dropped"], after["frames_complete"]) == (0, after["frames_sent"])

@@ -18,7 +18,7 @@ from tightlink.diagnosis.filling import Filling, peak_bps
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.media import larger_burst, next_class, slower
+from tightlink.diagnosis.media import larger_burst, next_class, slower, spread
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
@@ -159,18 +159,21 @@ class Accounted:
         """Those who share the queue that adds most to the delay of flows, and what datagrams could do about it."""
         row, path = middle.row, middle.path
         policed = first.name == "policer" and path.tcp is None
-        where = first.where if policed else where
+        loses = policed or (first.name == "small_queue" and path.tcp is None)
+        where = first.where if loses else where
         controls = self._paths.controls_beside(where, row)
         link = next((each for each in path.forward if each.name == where), None)
         turns = all(controls) or (link is not None and link.discipline in FAIR)
         classes = {self._paths.group(flow.label): flow.path.spec.get("dscp") for flow in flows}
+        fill = {label: self._paths.control(label) for label in self._filling.of(where, row)}
         return Others(
             controls,
             alike,
-            fill={label: self._paths.control(label) for label in self._filling.of(where, row)},
+            fill=fill,
             slower=slower(self._run, where, row, self._filling),
             marks=[*self._marks(path.busiest)],
             burst=larger_burst(self._run, self._paths, path.link(first.where)) if policed else None,
+            spread=spread(self._paths, [*fill, *((flow.label for flow in flows) if loses else ())]),
             needless=needless and turns,
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
             beside=Beside.of(self._filling, where, row, path),

@@ -110,6 +110,8 @@ class Others:
     """That all on its busiest link answer its marks alike, where who does not gets nearly all; or have other marks."""
     burst: Tried | None = None
     """A burst that takes what media send at once, where a policer drops them."""
+    spread: Tried | None = None
+    """Frames that do not leave at once, where these fill that queue or are lost there."""
     beside: Beside = field(default_factory=Beside)
     """Of the connections that fill that queue."""
     load: float = 0.0

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.diagnosis import frames
 from tightlink.diagnosis.bounds import SATURATED, lasted
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
@@ -38,6 +39,8 @@ _PART: Final = 0.2
 MORE: Final = 1.05
 #: A rate that is below what comes for less of the time is not worth a word.
 _LEAST: Final = 0.05
+#: Packets of a video wait for their own frame where that accounts for so much of what they wait.
+_MOSTLY, _FRAMES = 0.5, "which each frame fills"
 #: Of more flows nobody looks which fill a queue.
 _MOST: Final = 2000
 _BITS: Final = 8
@@ -91,11 +94,19 @@ class Filling:
         return tuple(label for label in found if label in tcp or offered_bps(rows[label]) > part_bps)
 
     def others(self, link: str, row: Mapping[str, Any]) -> str:
-        """Which others do, in words, or their ACKs; nothing where the flow itself does."""
+        """Which others do, in words, or their ACKs, or frames of its own; nothing where the flow itself does."""
+        if self.waits_for_frames(link, row):
+            return _FRAMES
         found = self.of(link, row)
         users = self._rows_of(self._paths.users.get(link, ()))
         data, acks = ([name for name in found if (name in users) == there] for there in (True, False))
         return "" if row["label"] in found else filled_by(data, acks)
+
+    def waits_for_frames(self, link: str, row: Mapping[str, Any]) -> bool:
+        """Whether the packets of a video wait at a link for those of their own frame, most of all."""
+        path = self._paths.of(row["label"])
+        own_s = math.fsum(frames.waits_s(path, each) for each in path.forward if each.name == link)
+        return own_s > 0 and own_s >= _MOSTLY * (row.get("queueing_delay_mean_s") or math.inf)
 
     def connections(self, link: str, row: Mapping[str, Any]) -> list[Path]:
         """The paths of the TCP connections among those that do, one for each traffic group."""

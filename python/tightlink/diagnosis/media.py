@@ -14,7 +14,7 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -23,7 +23,7 @@ from tightlink.diagnosis.filling import Datagrams, Filling, offered_bps
 from tightlink.diagnosis.kinds import STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import listed, named, two_digits
+from tightlink.diagnosis.words import listed, ms, named, two_digits
 from tightlink.scenario.dscp import CODE_POINTS
 
 if TYPE_CHECKING:
@@ -83,6 +83,20 @@ def larger_burst(run: Run, paths: Paths, link: Link) -> tuple[str, dict[str, Any
     wanted = math.ceil(largest / _STEP) * _STEP
     burst = units.format_size(wanted)
     return f"a burst of {burst} (the largest frames)", {f"{link.key}.queue.burst": burst}
+
+
+def spread(paths: Paths, labels: Iterable[str]) -> tuple[str, dict[str, Any]] | None:
+    """Frames that do not leave at once, of the videos among flows; nothing where one of these is a connection.
+
+    What is lost of them, and what others wait for them, is less, though a frame is complete later.
+    """
+    labels = list(labels)
+    groups = list(dict.fromkeys(paths.group(label) for label in labels if frames.at_once(paths.of(label))))
+    if not groups or any(map(paths.control, labels)):
+        return None
+    later_s = max(paths.of(label).spec["traffic"]["interval_s"] for label in labels if paths.group(label) in groups)
+    text = f"frames of {named(groups)} spread over their interval (complete up to {ms(later_s)} later)"
+    return text, {f"traffic.{group}.spread": True for group in groups}
 
 
 def next_class(link: Link, classes: Mapping[str, int | None]) -> tuple[str, dict[str, Any]] | None:

@@ -40,6 +40,8 @@ _FULL: Final = {
 }
 #: What a recovery that retransmits less can change, on a link that is less busy than that.
 _RECOVERING, _ROOM = ("recovery", "timeouts"), 0.9
+#: What frames that come at once do to who is bounded by these.
+_IN_BURSTS: Final = ("small_queue", "policer", "congestion_marks")
 #: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
 _LONG_TIMEOUT, _SHORTEST_TIMEOUT_S = 10, 0.001
 #: Of which part of what the path holds the threshold of controls that reduce by the share of marks is at least.
@@ -93,6 +95,11 @@ def suggestions(
         for_rate = itertools.chain([fair_queues(path.busiest, others)], for_rate)
     if by_others:
         for_rate = itertools.chain(others.marks, for_rate)
+    beside_tcp = path.tcp is None and any(others.controls)
+    if others.spread is not None and found and found[0].name in _IN_BURSTS and not beside_tcp:
+        for_rate = itertools.chain(for_rate, [others.spread])
+    elif others.spread is not None and _stands(delay) and not frames.at_once(path):
+        for_delay = itertools.chain(for_delay, [others.spread])
     # What waits behind others waits less where queues are shorter; another control comes after that.
     at_acks = any(link.name == delay.where for link in path.reverse)
     late = path.acks_wait_s > path.base_rtt_s
