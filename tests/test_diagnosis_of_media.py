@@ -119,6 +119,25 @@ def test_frames_are_to_be_spread_for_who_is_behind_them() -> None:
     assert spread in [each.changes for each in lossy.suggestions]
 
 
+@pytest.mark.parametrize("queue", [
+    {"kind": "fq-codel"},
+    {"kind": "cake", "rate": "19 Mbit/s", "tins": "diffserv4"},
+])  # fmt: skip
+def test_media_are_to_fit_into_their_turn(queue: dict[str, Any]) -> None:
+    """Where flows take turns TCP takes nothing of what a lower rate leaves."""
+    text = BEYOND + 'traffic.backup = { kind = "bulk", flows = 2, from = "a", to = "b", tcp.congestion = "cubic" }'
+    fast = {"link.up.rate": "20 Mbit/s", "link.up.queue": queue, "traffic.camera.rate": "12 Mbit/s"}
+    camera = _told(text, "camera", *fast.items())
+    assert camera.causes[0].name == "saturated_link"
+    slower = camera.suggestions[0]
+    assert [*slower.changes] == ["traffic.camera.rate"]
+    before, after = (_row(text, "camera", {**fast, **changes}) for changes in ({}, slower.changes))
+    lost = [row["packets_dropped"] / row["packets_sent"] for row in (before, after)]
+    assert lost[1] < 0.05 < 0.2 < lost[0]
+    assert after["frames_complete"] > 3 * before["frames_complete"]
+    assert after["one_way_delay_p95_s"] < 0.5 * before["one_way_delay_p95_s"]
+
+
 def test_what_overshoots_a_long_queue_overshoots_a_longer_one() -> None:
     """It would gain nothing, and the call would wait for twice as long."""
     jitter = ("link.up.jitter", {"kind": "uniform", "most": "20 ms"})

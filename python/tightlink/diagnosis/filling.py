@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import frames
 from tightlink.diagnosis.bounds import SATURATED, lasted
+from tightlink.diagnosis.kinds import FAIR
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
@@ -118,7 +119,14 @@ class Filling:
         return link.name in self._paths.acknowledging
 
     def datagrams(self, name: str, row: Mapping[str, Any]) -> Datagrams:
-        """What datagrams that fill a link send, and what it carries; none where TCP would take what they leave."""
+        """What datagrams that fill a link send, and what it carries; none where TCP would take what they leave.
+
+        Where flows take turns nobody takes it: there it is what the flow sends, and its part.
+        """
+        part_bps = self._turn_bps(name, row)
+        if part_bps:
+            group = self._paths.group(row["label"])
+            return Datagrams({group: offered_bps(row)}, 0.0, part_bps, {group: (None, 1.0)})
         fill = self.of(name, row)
         if (
             not fill
@@ -140,6 +148,25 @@ class Filling:
             codes = {self._paths.group(label): self._paths.of(label).spec.get("dscp", 0) for label in fill}
             classes = {group: (codes[group], weights.get(codes[group], 1.0)) for group in rates}
         return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries, classes)
+
+    def _turn_bps(self, name: str, row: Mapping[str, Any]) -> float:
+        """What a link that takes turns gives a flow of datagrams that sends more beside TCP; else nothing."""
+        path, users = self._paths.of(row["label"]), self._paths.users.get(name, ())
+        link = next((each for each in path.forward if each.name == name), None)
+        if (
+            link is None
+            or link.discipline not in FAIR[1:]
+            or path.tcp is not None
+            or not any(map(self._paths.control, users))
+        ):
+            return 0.0
+        times_s = row["start_s"], row["stop_s"]
+        sent = [
+            math.inf if self._paths.control(label) else offered_bps(each)
+            for label, each in self._rows_of(users).items()
+        ]
+        part_bps = _part(link.always_carries_bps(path.packet_bytes, times_s), sent)
+        return part_bps if offered_bps(row) > MORE * part_bps else 0.0
 
     def _rows_of(self, labels: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Rows by the names of flows; of flows that the table does not tell apart the one of their group, once."""
