@@ -749,3 +749,22 @@ def test_a_sweep_counts_marks() -> None:
     table = tl.sweep(scenario, {"link.w.queue.ecn": [True, False]}).runs.collect()
     assert table["packets_marked"][0] > 0
     assert table["packets_marked"][1] == 0
+def test_responses_of_media() -> None:
+    """What a call and a video need: jitter and p99 of each group, and the share of the frames that are complete."""
+    text = """
+    duration = "3 s"
+    link.up = { ends = ["a", "b"], rate = "3 Mbit/s", delay = "10 ms", queue = "100 packets" }
+    traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }
+    traffic.camera = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s" }
+    """
+    found = experiment.metrics.metrics(run := tl.simulate(tl.loads(text)))
+    call, camera = run.flows.iter_rows(named=True)
+    assert found["call.jitter_mean_s"] == call["jitter_mean_s"]
+    assert found["call.one_way_delay_p99_s"] == call["one_way_delay_p99_s"]
+    complete = camera["frames_complete"] / camera["frames_sent"]
+    assert 0 < complete < 1
+    assert found["share_of_frames_complete"] == found["camera.share_of_frames_complete"] == complete
+    assert "call.share_of_frames_complete" not in found
+    assert {"share_of_frames_complete", "GROUP.share_of_frames_complete", "GROUP.jitter_mean_s"} <= dict(
+        experiment.metrics.listed()
+    ).keys()

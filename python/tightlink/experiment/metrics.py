@@ -50,8 +50,10 @@ _OF_LINK: Final = ("utilization", "queue_mean_packets", *(
 _OF_GROUPS: Final = tuple(
     column.name
     for column in TABLES["flows"]
-    if re.fullmatch(r"(one_way_delay|queueing_delay|rtt)_(mean|p95)_s", column.name)
+    if re.fullmatch(r"(one_way_delay|queueing_delay|rtt)_(mean|p95)_s|one_way_delay_p99_s|jitter_mean_s", column.name)
 )
+#: Of videos, of all together and of each traffic group: a share, so that groups and runs of other lengths compare.
+_FRAMES, _COMPLETE = "share_of_frames_complete", "share of the frames of which every packet arrived"
 #: Of transfers of any size, and of those of a class of sizes, which has its name in front.
 _OF_TRANSFERS: Final = (
     "unfinished",
@@ -159,7 +161,14 @@ def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
     values = {name: _known(rate_together(flows, name)) for name in _RATES}
     values |= {name: _sum(flows[name]) for name in _SUMS}
     values["loss"] = _loss(values["packets_dropped"], values["packets_sent"])
-    return values | {name: _together_of(flows, name) for name in _OF_FLOWS if name in flows.columns}
+    values |= {name: _together_of(flows, name) for name in _OF_FLOWS if name in flows.columns}
+    return values | _of_frames(flows)
+
+
+def _of_frames(flows: pl.DataFrame) -> dict[str, float]:
+    """Which share of their frames is complete, where there are videos."""
+    sent = flows["frames_sent"].sum() if "frames_sent" in flows.columns else 0
+    return {_FRAMES: float(flows["frames_complete"].sum() / sent)} if sent else {}
 
 
 def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
@@ -177,6 +186,7 @@ def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
             "jain": jain(part["goodput_bps"].to_list()) if each and part.height > 1 else math.nan,
             "loss": _loss(float(part["packets_dropped"].sum()), float(part["packets_sent"].sum())),
             **{name: _together_of(part, name) for name in _OF_GROUPS if name in part.columns},
+            **_of_frames(part),
         }
         values |= {f"{group}.{name}": value for name, value in of_group.items()}
     return values
@@ -264,6 +274,7 @@ def listed() -> list[tuple[str, str]]:
         ("loss", loss),
         ("jain", evenness.format("flows that compete for a link; of several sets, the least even")),
         *((name, means[name]) for name in _OF_FLOWS),
+        (_FRAMES, f"of videos: {_COMPLETE}"),
         *((name, f"largest of the links: {of_links[name]}") for name in _OF_LINK),
         *((name, f"of transfers and flows with bytes; of several groups with GROUP. in front: {of_transfers[name]}")
           for name in _OF_TRANSFERS),
@@ -274,4 +285,5 @@ def listed() -> list[tuple[str, str]]:
         ("GROUP.jain", f"of the traffic group: {evenness.format('its flows')}"),
         ("GROUP.loss", f"of the traffic group: {loss}"),
         *((f"GROUP.{name}", f"of the traffic group: {means[name]}") for name in _OF_GROUPS),
+        (f"GROUP.{_FRAMES}", f"of the traffic group, of videos: {_COMPLETE}"),
     ]  # fmt: skip
