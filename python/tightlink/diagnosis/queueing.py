@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.diagnosis import frames
 from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.kinds import APART, FAIR, STRICT
 from tightlink.diagnosis.links import Link
@@ -47,6 +48,7 @@ def delay(
     A shortest round trip that was measured stands instead of that of the scenario with empty queues. ``fill``: which
     flows fill the queue of a link, in words.
     """
+    row, path = frames.as_sent(row, path)
     own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
     base = path.base_rtt_s
     if shortest_s is not None:
