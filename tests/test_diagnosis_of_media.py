@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.diagnosis import Diagnosis
+from tightlink.diagnosis import Delay, Diagnosis
+from tightlink.diagnosis.queueing import together
 from tightlink.run import Framed, Run
 
 CALL: Final = 'traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }\n'
@@ -103,6 +104,12 @@ def test_packets_of_a_frame_wait_for_each_other() -> None:
     for text in (L4S, L4S + cubic):
         assert "The queue of up (DualPI2), which each frame fills, adds " in _told(text, "camera").sentence
     assert "each frame" not in _told(L4S, "camera", ("traffic.camera.spread", True)).sentence
+    # A call that waits as long does not wait for its own.
+    told = _run(BEYOND, ("link.up.rate", "25 Mbit/s")).why().diagnoses
+    assert [("each frame fills" in each.sentence, each.flows) for each in told] == [
+        (True, ("camera",)),
+        (False, ("call",)),
+    ]
     behind = _told(BEYOND + cubic, "camera", ("link.up.rate", "20 Mbit/s"), ("link.up.queue", "300 packets"))
     assert "which backup fills" in behind.sentence
 
@@ -337,16 +344,29 @@ def test_queues_of_a_flow_are_its_own_where_they_are_known_apart_from_the_wire()
     ("arq", {"after": "40 ms"}, "ARQ"),
 ])  # fmt: skip
 def test_what_a_wire_adds_is_said_of_flows_together_as_of_one(key: str, value: dict[str, Any], what: str) -> None:
-    run = _run(BEYOND, ("link.up.rate", "50 Mbit/s"), ("link.up.loss", 0.05), (f"link.up.{key}", value))
+    fast = ("link.up.rate", "100 Mbit/s"), ("link.up.delay", "30 ms"), ("link.up.loss", 0.05)
+    run = _run(BEYOND, *fast, (f"link.up.{key}", value))
     (both,) = run.why().diagnoses
-    assert re.search(
-        rf"; the {what} of up adds [\d.]+ to [\d.]+ ms more, together [\d.]+ to [\d.]+ ms at p95", both.sentence
-    )
+    assert re.search(rf"he {what} of up adds [\d. to]+ ms.*, together [\d. to]+ ms at p95", both.sentence)
     alone = run.why("call").diagnoses[0].delay
     assert alone is not None
     row = run.flows.row(by_predicate=pl.col("label") == "call", named=True)
     assert alone.wire_s == pytest.approx(row["one_way_delay_mean_s"] - alone.base_s - alone.mean_s)
     assert alone.variation_p95_s == pytest.approx(row["one_way_delay_p95_s"] - alone.base_s)
+
+
+def test_what_wires_add_to_flows_that_wait_unlike_each_other() -> None:
+    wire = "the jitter of radio"
+    camera = Delay(
+        "radio", 0.0024, 0.009, 0.0152, round_trip=False, text="", wire=wire, wire_s=0.0117, variation_p95_s=0.0491
+    )
+    call = Delay(
+        "radio", 0.00018, 0.0, 0.015, round_trip=False, text="", wire=wire, wire_s=0.0113, variation_p95_s=0.045
+    )
+    assert together([camera, call], camera).text == (
+        "queues, most that of radio, add 0.18 to 2.4 ms (0 to 9 ms at p95) to a base delay of 15.2 ms; the jitter of radio "
+        "adds 11.3 to 11.7 ms more, together 45 to 49.1 ms at p95"
+    )
 
 
 def test_the_p95_of_a_link_is_no_flows_that_waits_less_there() -> None:

@@ -123,7 +123,10 @@ class Accounted:
         row[COMPLETE] = self._took.get(label, (None,))[0] is not None
         found = causes(row, path, self._paths, kernel.shares(row))
         waits = delay(row, path, kernel.shortest_s(label), fill=lambda link: self._filling.others(link, row))
-        fills = path.tcp is None and label in self._filling.of(waits.where, row)
+        fills = path.tcp is None and (
+            label in self._filling.of(waits.where, row)
+            or (not is_little(waits) and self._filling.waits_for_frames(waits.where, row))
+        )
         return _Flow(row, path, found, waits, fills)
 
     def _of_group(self, flows: Sequence[_Flow], links: str) -> Diagnosis:
@@ -216,7 +219,7 @@ class _Flow:
     causes: tuple[Cause, ...]
     delay: Delay
     fills: bool
-    """Whether these are datagrams that fill the queue in which they wait."""
+    """Whether these are datagrams that fill the queue in which they wait, or frames that wait for their own packets."""
 
     @property
     def label(self) -> str:
