@@ -159,6 +159,24 @@ def test_waits_of_frames_that_are_smaller_than_packets(rate: str) -> None:
     assert "The queue of up (100 packets) adds " in run.why("camera").sentence
 
 
+def test_turns_and_a_rate_for_media_behind_tcp() -> None:
+    """Turns alone give a camera less than it sends, and a lower rate alone leaves the room to TCP."""
+    text = BEYOND + 'traffic.backup = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }'
+    fast = {"link.up.rate": "20 Mbit/s", "link.up.queue": "200 packets", "traffic.camera.rate": "10 Mbit/s"}
+    fast |= {"traffic.camera.frames_per_second": 60, "traffic.camera.key_frame_ratio": 3}
+    both = _told(text, "camera", *fast.items()).suggestions[0]
+    assert both.text.startswith("FQ-CoDel (a queue for each flow) and a rate of ")
+    assert [*both.changes] == ["link.up.queue", "traffic.camera.rate"]
+    before, after = (_row(text, "camera", {**fast, **changes}) for changes in ({}, both.changes))
+    assert after["one_way_delay_mean_s"] < 0.7 * before["one_way_delay_mean_s"]
+    assert after["packets_dropped"] / after["packets_sent"] < 0.3 * before["packets_dropped"] / before["packets_sent"]
+    assert after["frames_complete"] > before["frames_complete"]
+    assert _row(text, "call", {**fast, **both.changes})["one_way_delay_p95_s"] < 0.02
+    # Who sends less than its turn needs no other rate.
+    slow = _told(text, "camera", *fast.items(), ("traffic.camera.rate", "2 Mbit/s")).suggestions[0]
+    assert [*slow.changes] == ["link.up.queue"]
+
+
 def test_what_overshoots_a_long_queue_overshoots_a_longer_one() -> None:
     """It would gain nothing, and the call would wait for twice as long."""
     jitter = ("link.up.jitter", {"kind": "uniform", "most": "20 ms"})

@@ -102,6 +102,8 @@ class Others:
     """Controls of those that fill the queue that adds most to its delay, by names; empty for datagrams."""
     slower: Tried | None = None
     """Rates at which datagrams that fill that queue would fit."""
+    in_turn: Tried | None = None
+    """A rate of datagrams beside TCP at which they would fit into their turn, if that queue gave turns."""
     needless: bool = False
     """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
     next_class: Tried | None = None

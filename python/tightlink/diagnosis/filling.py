@@ -123,10 +123,11 @@ class Filling:
 
         Where flows take turns nobody takes it: there it is what the flow sends, and its part.
         """
-        part_bps = self._turn_bps(name, row)
-        if part_bps:
-            group = self._paths.group(row["label"])
-            return Datagrams({group: offered_bps(row)}, 0.0, part_bps, {group: (None, 1.0)})
+        path = self._paths.of(row["label"])
+        if any(each.name == name and each.discipline in FAIR[1:] for each in path.forward):
+            in_turn = self.turn(name, row)
+            if in_turn.fill:
+                return in_turn
         fill = self.of(name, row)
         if (
             not fill
@@ -149,24 +150,17 @@ class Filling:
             classes = {group: (codes[group], weights.get(codes[group], 1.0)) for group in rates}
         return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries, classes)
 
-    def _turn_bps(self, name: str, row: Mapping[str, Any]) -> float:
-        """What a link that takes turns gives a flow of datagrams that sends more beside TCP; else nothing."""
-        path, users = self._paths.of(row["label"]), self._paths.users.get(name, ())
+    def turn(self, name: str, row: Mapping[str, Any]) -> Datagrams:
+        """What a flow of datagrams sends, and what its turn beside TCP would be; nothing where there is none."""
+        path, users, none = self._paths.of(row["label"]), self._paths.users.get(name, ()), Datagrams({}, 0.0, 0.0, {})
         link = next((each for each in path.forward if each.name == name), None)
-        if (
-            link is None
-            or link.discipline not in FAIR[1:]
-            or path.tcp is not None
-            or not any(map(self._paths.control, users))
-        ):
-            return 0.0
-        times_s = row["start_s"], row["stop_s"]
-        sent = [
-            math.inf if self._paths.control(label) else offered_bps(each)
-            for label, each in self._rows_of(users).items()
-        ]
-        part_bps = _part(link.always_carries_bps(path.packet_bytes, times_s), sent)
-        return part_bps if offered_bps(row) > MORE * part_bps else 0.0
+        if link is None or path.tcp is not None or not any(map(self._paths.control, users)):
+            return none
+        rows = self._rows_of(users)
+        sent = [math.inf if self._paths.control(label) else offered_bps(each) for label, each in rows.items()]
+        part_bps = _part(link.always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"])), sent)
+        group = self._paths.group(row["label"])
+        return Datagrams({group: offered_bps(row)}, 0.0, part_bps, {group: (None, 1.0)})
 
     def _rows_of(self, labels: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Rows by the names of flows; of flows that the table does not tell apart the one of their group, once."""

@@ -44,7 +44,15 @@ def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tup
 
     Nothing where TCP fills it, or where the scenario does not give their rates.
     """
-    sent = filling.datagrams(name, row)
+    return _fitting(run, filling.datagrams(name, row))
+
+
+def in_turn(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
+    """A rate for a flow of datagrams that fits into what it would have beside TCP, if a link gave flows turns."""
+    return _fitting(run, filling.turn(name, row))
+
+
+def _fitting(run: Run, sent: Datagrams) -> tuple[str, dict[str, Any]] | None:
     rates = {group: getattr(run.scenario.traffic[group], "rate", None) for group in sent.fill}
     if not rates or not all(rates.values()):
         return None

@@ -465,4 +465,7 @@ def _for_delay(
         greedy = _is_greedy(row, path, link, others) or (path.tcp is None and row["label"] in others.fill)
         drowned = path.tcp is None and link.name in others.beside.acked
         fair = (bool(others.controls) or drowned) and not greedy
+        if others.in_turn is not None and (greedy or frames.at_once(path)):
+            (turns, changes), (rate, slower) = fair_queues(link, others), others.in_turn
+            yield f"{turns} and {rate}", {**changes, **slower}
         yield from other_queues(link, path, others, fills=fills and others.alike and not drowned, fair=fair)
