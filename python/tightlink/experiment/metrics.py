@@ -167,8 +167,10 @@ def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
 
 def _of_frames(flows: pl.DataFrame) -> dict[str, float]:
     """Which share of their frames is complete, where there are videos."""
-    sent = flows["frames_sent"].sum() if "frames_sent" in flows.columns else 0
-    return {_FRAMES: float(flows["frames_complete"].sum() / sent)} if sent else {}
+    if "frames_sent" not in flows.columns:
+        return {}
+    sent, complete = (math.fsum(flows[name].drop_nulls()) for name in ("frames_sent", "frames_complete"))
+    return {_FRAMES: complete / sent} if sent else {}
 
 
 def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
