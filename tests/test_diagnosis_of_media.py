@@ -177,6 +177,23 @@ def test_turns_and_a_rate_for_media_behind_tcp() -> None:
     assert [*slow.changes] == ["link.up.queue"]
 
 
+def test_a_call_that_waits_at_two_links_gets_turns_at_both() -> None:
+    """Those that fill the one do not take the other: turns at one alone leave the call the other's wait."""
+    text = (
+        BEYOND.replace(CAMERA, "")
+        + """
+    link.far = { ends = ["b", "c"], rate = "20 Mbit/s", delay = "15 ms", queue = "150 packets" }
+    traffic.backup = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+    traffic.cross = { kind = "bulk", from = "b", to = "c", tcp.congestion = "cubic" }
+    """
+    )
+    through = {"traffic.call.to": "c", "link.up.rate": "10 Mbit/s"}
+    call = _told(text, "call", *through.items())
+    assert call.suggestions[0].text == "FQ-CoDel (a queue for each flow) at far and up"
+    before, after = (_row(text, "call", {**through, **changes}) for changes in ({}, call.suggestions[0].changes))
+    assert after["one_way_delay_p95_s"] < 0.2 * before["one_way_delay_p95_s"]
+
+
 def test_what_overshoots_a_long_queue_overshoots_a_longer_one() -> None:
     """It would gain nothing, and the call would wait for twice as long."""
     jitter = ("link.up.jitter", {"kind": "uniform", "most": "20 ms"})

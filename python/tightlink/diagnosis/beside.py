@@ -53,7 +53,8 @@ class Beside:
         paths = filling.connections(where, row) + ([] if path.tcp is None else [path])
         if not paths:
             return cls()
-        every = {link.name: link for each in paths for link in (*each.forward, *each.reverse)}
+        # Datagrams wait at other links of their own path, too, which others may fill.
+        every = {link.name: link for each in (*paths, path) for link in (*each.forward, *each.reverse)}
         first, full = every.get(where), max(each.packet_bytes for each in paths)
         longest_s = max(each.unfilled_rtt_s for each in paths)
         if first is None:
