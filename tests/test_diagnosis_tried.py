@@ -97,6 +97,24 @@ def test_what_harms_a_flow_is_not_suggested_to_it() -> None:
     assert all("plain queue" not in each.text for each in run.why("prague").suggestions)
 
 
+def test_who_is_to_send_less_may_lose_frames_by_it() -> None:
+    """That it gets less is what was asked for; that turns lose its key frames is a cost all the same."""
+    run = tl.simulate(
+        tl.loads("""
+    duration = "10 s"
+    link.up = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "200 packets" }
+    traffic.camera = { kind = "video", from = "a", to = "b", rate = "10 Mbit/s", frames_per_second = 30, key_frame_ratio = 10 }
+    traffic.backup = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+    """)
+    )
+    turns = {"link.up.queue": {"kind": "fq-codel"}}
+    both, rate = (Trials(run).of({**changes, "traffic.camera.rate": "9 Mbit/s"}) for changes in (turns, {}))
+    assert both is not None
+    assert rate is not None
+    assert any(said.startswith("camera has ") and "of its frames complete in place of" in said for said in both.costs)
+    assert not any("camera" in said for said in rate.costs)
+
+
 def test_what_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was measured, a part of a run, a run of another engine, and runs that take their time; nothing is said then."""
     run = tl.simulate(tl.loads(BURSTY).set("duration", "5 s"))

@@ -163,17 +163,18 @@ class Trials:
         after = _groups(*tables)
         both = {name: (before[name], after[name]) for name in before if name in after}
         # Who is to send less gets less.
-        others = [name for name in both if not {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys()]
+        less = {name for name in both if {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys()}
         plain = self._replaces_discipline(changes)
         waits = {
-            name: [*_waits(*both[name])] if plain or both[name][0].scalable or self._hurries(name) else []
-            for name in others
+            name: [*_waits(*pair)] if plain or pair[0].scalable or self._hurries(name) else []
+            for name, pair in both.items()
         }
-        found = {name: [*_costs(*both[name]), *waits[name]] for name in others}
+        found = {name: [*_costs(*pair, less=name in less), *waits[name]] for name, pair in both.items()}
         costs = [f"{name} {' and '.join(said)}" for name, said in found.items() if said]
         costs += _lost_of_tcp([pair for pair in both.values() if not pair[0].datagrams])
         was, now = (
-            sum(both[name][side].goodput_bps for name in others if not both[name][0].datagrams) for side in (0, 1)
+            sum(pair[side].goodput_bps for name, pair in both.items() if not pair[0].datagrams and name not in less)
+            for side in (0, 1)
         )
         helped = {name for name, pair in both.items() if _helps(*pair)}
         harms = frozenset(name for name, said in found.items() if said and name not in helped)
@@ -256,7 +257,8 @@ def _slowdowns(*both: _Group) -> list[float]:
     return [(each.slowdown or 0.0) * (1 - each.unfinished) + slowest * each.unfinished for each in both]
 
 
-def _costs(before: _Group, after: _Group) -> Iterator[str]:
+def _costs(before: _Group, after: _Group, *, less: bool) -> Iterator[str]:
+    """What a change costs a group, in words; what it is to send less is no cost."""
     if before.slowdown and after.slowdown:
         was, now = _slowdowns(before, after)
         if now > (1 + _COSTS) * was:
@@ -264,7 +266,7 @@ def _costs(before: _Group, after: _Group) -> Iterator[str]:
         return
     if after.complete < (1 - _COSTS) * before.complete:
         yield f"has {percent(after.complete)} of its frames complete in place of {percent(before.complete)}"
-    elif after.goodput_bps < (1 - _COSTS) * before.goodput_bps:
+    elif after.goodput_bps < (1 - _COSTS) * before.goodput_bps and not less:
         yield f"gets {percent(1 - after.goodput_bps / before.goodput_bps)} less"
     elif before.datagrams and after.lost > max((1 + _COSTS) * before.lost, before.lost + _LOST):
         yield f"loses {small_percent(after.lost)} in place of {small_percent(before.lost)}"
