@@ -114,6 +114,15 @@ def test_packets_of_a_frame_wait_for_each_other() -> None:
     assert "which backup fills" in behind.sentence
 
 
+def test_who_fills_the_queue_of_l4s_says_ect1() -> None:
+    """A download in the other queue of DualPI2 does not; who is in that one waits behind both."""
+    more = CALL + 'traffic.backup = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic", start = "2 s" }'
+    prague = _told(L4S + more, "prague")
+    assert "The queue of up (DualPI2), which camera fills, adds " in prague.sentence
+    assert {"traffic.camera.spread": True} in [each.changes for each in prague.suggestions]
+    assert "which backup" in _told(L4S + more, "call").sentence
+
+
 def test_frames_are_to_be_spread_for_who_is_behind_them() -> None:
     spread = {"traffic.camera.spread": True}
     text = "frames of camera spread over their interval (complete up to 16.7 ms later)"

@@ -67,13 +67,15 @@ class Filling:
     def __init__(self, run: Run, paths: Paths) -> None:
         self._paths = paths
         self._rows = {row["label"]: row for row in run.flows.iter_rows(named=True)}
-        self._known: dict[str, tuple[str, ...]] = {}
+        self._known: dict[tuple[str, bool], tuple[str, ...]] = {}
 
     def of(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Names of the flows that fill the queue of a link while the flow of a row lasts, itself included."""
-        if link not in self._known:
-            self._known[link] = self._all(link)
-        found = self._known[link]
+        # What says ECT(1) goes first at DualPI2, and waits behind nothing else (RFC 9332).
+        first = self._is_dual(link) and self._is_scalable(row["label"])
+        if (link, first) not in self._known:
+            self._known[link, first] = self._all(link, scalable=first)
+        found = self._known[link, first]
         of_data = any(map(self._paths.control, (row["label"], *found)))
         if not of_data and link in self._paths.acknowledging:
             rows = self._rows if len(self._rows) < _MOST else {}
@@ -82,8 +84,20 @@ class Filling:
         times = ((label, *self._paths.lasted(label)) for label in found)
         return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
 
-    def _all(self, link: str) -> tuple[str, ...]:
-        rows = self._rows_of(self._paths.users.get(link, ()) if len(self._rows) < _MOST else ())
+    def _is_dual(self, link: str) -> bool:
+        return link in self._paths.users and self._paths.named(link).discipline == "dualpi2"
+
+    def _is_scalable(self, label: str) -> bool:
+        """Whether packets of a flow say ECT(1), with which they join the queue of L4S (RFC 9331)."""
+        (transport,) = self._paths.of(label).spec["transport"].values()
+        control = transport.get("congestion")
+        asks = control.get("ect1", False) if isinstance(control, Mapping) else self._paths.control(label) == "prague"
+        return transport.get("ecn") == "ect1" or bool(transport.get("ecn") and asks)
+
+    def _all(self, link: str, *, scalable: bool) -> tuple[str, ...]:
+        """Those that fill the queue of a link; ``scalable``: among those alone whose packets say ECT(1)."""
+        users = self._paths.users.get(link, ()) if len(self._rows) < _MOST else ()
+        rows = self._rows_of(each for each in users if not scalable or self._is_scalable(each))
         found = [label for label, each in rows.items() if self._fills(label, each, link)]
         tcp = [label for label in found if self._paths.control(label)]
         if not tcp:
