@@ -305,6 +305,22 @@ def test_standard_output_that_takes_nothing() -> None:
     assert (done.returncode, done.stderr) == (1, "tightlink: standard output: no space left on device\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size on this system")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_takes_a_part(unbuffered: str, mixed: str, tmp_path: Path) -> None:
+    """Python without a buffer loses what of a single text a full disk does not take, and says nothing."""
+    (tmp_path / "mixed.toml").write_text(mixed)
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+    script = f"{limited}from tightlink.entry import main; sys.exit(main())"
+    with (tmp_path / "out.csv").open("w") as part:
+        done = subprocess.run(
+            [sys.executable, "-c", script, "run", str(tmp_path / "mixed.toml"), "--csv"],
+            stdout=part, stderr=subprocess.PIPE, text=True, check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "tightlink: standard output: file too large\n")
+
+
 @pytest.mark.parametrize("words", [["measure", "x.toml"], ["measure", "path", "localhost"], ["emulate", "x.toml"]])
 def test_what_takes_linux_says_so_elsewhere(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ once.
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -23,6 +24,7 @@ _SAID: Final = b"tightlink: interrupted; nothing was written\n"
 def main() -> int:
     """Load the command, run it, and return its exit code."""
     _open_what_is_closed()
+    _buffer_output()
     # Where a shell has it ignored, as of a job in the background, it stays so.
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:
@@ -65,6 +67,15 @@ def _open_what_is_closed() -> None:
             # It stays open until the process ends.
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+
+
+def _buffer_output() -> None:
+    """Buffer standard output under PYTHONUNBUFFERED, too: else what a full disk does not take is lost unsaid."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.FileIO):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), sys.stdout.encoding, sys.stdout.errors, line_buffering=True
+        )
 
 
 def _end_at_once(_number: int = signal.SIGINT, _frame: FrameType | None = None) -> None:
