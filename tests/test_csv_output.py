@@ -85,6 +85,13 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     )
     (tmp_path / "run" / "flows.parquet").write_bytes(b"PAR1")
     assert "remove the folder" in said("query", folder, "select * from flows")[2]
+    damaged = tmp_path / "run" / "flows.parquet"
+    code, _, err = said("query", folder, "select * from links")
+    assert (code, err) == (
+        2,
+        f"tightlink: {damaged}: damaged: it is no Parquet file that can be read; restore the file, or make it again by "
+        "what wrote it\n",
+    )
 
 
 def test_what_there_is(said: Said, short: str, tmp_path: Path) -> None:

@@ -29,11 +29,14 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from tightlink.errors import TightlinkError
 from tightlink.files import check_decoded, whole, write_text
 from tightlink.lazy import _core, pl
+
+if TYPE_CHECKING:
+    import duckdb
 
 #: Reads the bytes from one place to another.
 _Read: TypeAlias = "Callable[[int, int], bytes | memoryview]"
@@ -53,6 +56,7 @@ _ENDING: Final = 8
 _CHUNK: Final = 1 << 20
 #: Rows of a row group; without a number polars cuts tables where its threads happen to be.
 _ROWS: Final = 122_880
+_NO_PARQUET: Final = "it is no Parquet file that can be read"
 _SYSTEM: Final = re.compile(r"\(os error (\d+)\)")
 
 
@@ -175,6 +179,20 @@ def scan_parquet(path: Path, columns: Collection[str] = (), *, checked: bool = F
     return frame
 
 
+def view_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Make a view of a Parquet file in DuckDB, of the file's name without its ending.
+
+    Raises:
+        DamagedError: It is no Parquet file.
+    """
+    import duckdb
+
+    try:
+        connection.read_parquet(str(path)).create_view(path.stem)
+    except duckdb.Error:
+        raise DamagedError(path, _NO_PARQUET) from None
+
+
 def write_table(path: Path, table: pl.DataFrame | pl.LazyFrame | Mapping[str, Any]) -> Path:
     """Write a frame, or arrays and lists by the names of columns, as a Parquet file with its checksum.
 
@@ -283,7 +301,7 @@ def _parsing(path: Path) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        raise DamagedError(path, "it is no Parquet file that can be read") from None
+        raise DamagedError(path, _NO_PARQUET) from None
 
 
 def _reader(file: BinaryIO) -> _Read:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tightlink.checksums import view_parquet
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import JsonOf
 from tightlink.commands.sweep import shown
@@ -86,7 +87,7 @@ def _of_run(folder: Path, run: Run, words: Collection[str]) -> "DuckDBPyConnecti
         if name in words:
             # DuckDB reads it again, in parts: it need not be in memory meanwhile.
             run.unread().table(name)
-        connection.read_parquet(str(folder / f"{name}.parquet")).create_view(name)
+        view_parquet(connection, folder / f"{name}.parquet")
     return connection
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import arguments
-from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, without_checksum
+from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, view_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.campaign import failed
 from tightlink.experiment.grid import grid
@@ -244,7 +244,7 @@ class Experiment:
         for name in dict.fromkeys([*self.own, *wanted]):
             if file := self._file(name):
                 self.table(name)
-                connection.read_parquet(str(file)).create_view(name)
+                view_parquet(connection, file)
             else:
                 connection.sql(self._select(name)).create_view(name)
         return connection
