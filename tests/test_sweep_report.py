@@ -48,6 +48,22 @@ def test_replications_that_are_copies_are_named_cell_by_cell(
     assert "8 runs of all 4 combinations" in page
 
 
+def test_notes_in_the_table_of_runs_are_no_metrics(
+    one_flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "flow.toml", tmp_path / "out"
+    file.write_text(one_flow)
+    assert cli.main(["sweep", str(file), "--vary", "traffic.ftp.tcp.window=4 packets,20 packets", "-o", str(out)]) == 0
+    metrics_before = experiment.open(out).summary.columns
+    runs = pl.read_parquet(out / "runs.parquet")
+    runs.with_columns(pl.lit("checked").alias("note")).write_parquet(out / "runs.parquet")
+    (out / "report.html").unlink()
+    for words in (["report", str(out)], ["plot", str(out)], ["compare", str(out), str(out)]):
+        capsys.readouterr()
+        assert cli.main(words) == 0, capsys.readouterr().err
+    assert experiment.open(out).summary.columns == metrics_before
+
+
 def test_what_is_of_links_is_the_largest_of_all() -> None:
     """Of the busiest link it would be of another link in the next run, where that one is busier."""
     run = tl.simulate(

@@ -38,7 +38,7 @@ def grid(runs: pl.DataFrame, factors: Sequence[Sequence[str]]) -> xarray.Dataset
         for names, level in zip(dimensions, levels, strict=True)
     )
     varied = [name for names in dimensions for name in names]
-    metrics = runs.select(metric_names(runs, varied)).select(pl.selectors.numeric())
+    metrics = runs.select(metric_names(runs, varied))
     variables = {}
     for name, values in metrics.to_dict().items():
         array = np.full([level.height for level in levels], np.nan)

@@ -101,8 +101,8 @@ def _censored(columns: Sequence[str]) -> dict[str, str]:
 
 
 def metric_names(runs: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """The columns of the table of runs that are metrics."""
-    return [name for name in runs.columns if name not in {*_FIRST, *keys}]
+    """The columns of the table of runs that are metrics; notes that somebody added to it are none."""
+    return [name for name, kind in runs.schema.items() if name not in {*_FIRST, *keys} and kind.is_numeric()]
 
 
 def width_of(metric: str) -> str:

@@ -104,7 +104,7 @@ def matched(
             _named([] if over_others else own).alias("_own"),
             *_block(frame, each, known=bool(side.varied)),
             cell().is_in(side.description.get("copies", [])).alias(COPIED),
-            *_metrics(frame, [*each, *own]),
+            *metric_names(frame, [*each, *own]),
         )
         for side, frame, each, own in zip(sides, done, keys, others, strict=True)
     ]
@@ -143,10 +143,6 @@ def _block(frame: pl.DataFrame, keys: Sequence[str], *, known: bool) -> list[pl.
     seed = pl.col(_SEED) if _SEED in frame.columns else pl.lit(None, dtype=pl.Int64).alias(_SEED)
     group = cell() if known else _named(keys)
     return [seed, pl.int_range(pl.len()).over(group, seed).alias("repeat")]
-
-
-def _metrics(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    return [name for name in metric_names(frame, keys) if frame[name].dtype.is_numeric()]
 
 
 def _paired(runs: Sequence[pl.DataFrame], place: int) -> pl.DataFrame:
