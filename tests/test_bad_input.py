@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import gzip
 import os
+import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink import cli
+from tightlink import cli, files
+from tightlink.analysis import measurements
+from tightlink.analysis.path import pinger
+from tightlink.scenario import course_files
 
 BASE = """\
 duration = "10 s"
@@ -446,8 +453,66 @@ def test_files(tmp_path: Path) -> None:
 def test_a_device_without_an_end_is_no_scenario() -> None:
     if not Path("/dev/zero").is_char_device():
         pytest.skip("there is no such device")
-    with pytest.raises(tl.ScenarioError, match=r"^/dev/zero: the file is too large for a scenario$"):
+    with pytest.raises(tl.ScenarioError, match=r"^/dev/zero: cannot be read: more than 67,108,864 bytes$"):
         tl.load("/dev/zero")
+
+
+WIRE = 'link.wire = { ends = ["a", "b"], rate = "1 Mbit/s" }'
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes with a name on this system")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.trace", 'link.wire = { ends = ["a", "b"], rate = { trace = "x.trace" } }'),
+        ("x.csv", 'link.wire = { ends = ["a", "b"], rate = { table = "x.csv" } }'),
+        ("x.csv", 'link.wire = { ends = ["a", "b"], rate = "1 Mbit/s", delay = { table = "x.csv" } }'),
+        ("x.gml", 'topology.net = { kind = "graph", file = "x.gml" }'),
+        ("x.graphml", 'topology.net = { kind = "graph", file = "x.graphml" }'),
+        (
+            "x.csv",
+            f"{WIRE}\ntraffic.web = {{ kind = 'transfers', from = 'a', to = 'b', load = 0.4, of = 'wire', "
+            "size = { file = 'x.csv' } }",
+        ),
+    ],
+)
+def test_files_of_a_scenario_that_have_no_end(name: str, text: str, tmp_path: Path) -> None:
+    """Whoever looks at a stranger's scenario neither waits for ever nor runs out of memory."""
+    (tmp_path / "other.toml").write_text(f'duration = "1 s"\n{text}\n')
+    os.mkfifo(tmp_path / name)
+    for device in ("", "/dev/zero"):
+        if device:
+            (tmp_path / name).unlink()
+            (tmp_path / name).symlink_to(device)
+        with pytest.raises(tl.ScenarioError, match=r"read: a device or a pipe$"):
+            tl.load(tmp_path / "other.toml").resolve()
+
+
+def test_a_small_table_of_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course_files, "_MOST_ROWS", 1000)
+    for rows, said in ((1000, "times that rise"), (1001, "a table of at most 1000 rows")):
+        zeros = pl.zeros(rows, dtype=pl.Float64, eager=True)
+        table = pl.DataFrame({"note": zeros, "rate_bps": zeros, "time_s": zeros})
+        for name in ("rate.parquet", "rate.csv"):
+            file = tmp_path / f"{rows}-{name}"
+            table.write_csv(file) if name.endswith("csv") else table.write_parquet(file)
+            with pytest.raises(tl.ScenarioError, match=said):
+                course_files.read_course(str(file), "rate", {"rate_bps": 1.0})
+
+
+def test_measurements_that_have_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurements, "content", functools.partial(files.content, most=10))
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+    with pytest.raises(tl.TightlinkError, match="more than 10 bytes"):
+        measurements.read(tmp_path / "a.csv")
+    monkeypatch.setattr(pinger, "read_bounded", functools.partial(files.read_bounded, most=2**20))
+    table = tmp_path / "average_rtt-100-by-node-2014-09-10.txt.gz"
+    table.write_bytes(gzip.compress(bytes(2**21)))
+    with pytest.raises(OSError, match="more than 1,048,576 bytes"):
+        pinger.read([table])
+    table.write_bytes(gzip.compress(bytes(2**21))[:100] + b"no gzip")
+    with pytest.raises(tl.TightlinkError, match="expected a table of PingER"):
+        pinger.read([table])
 
 
 def test_names_that_are_no_text(

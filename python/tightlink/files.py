@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import secrets
+import stat
 import sys
 import tempfile
 import traceback
@@ -15,8 +16,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    import io
+
+#: Bytes of a table that is read as a whole, at most.
+LARGEST_TABLE: Final = 512 * 2**20
+_PIECE: Final = 2**20
 
 
 def check_new(file: Path | None) -> None:
@@ -70,6 +79,48 @@ def check_writable(folder: Path, *, of: Path | None = None) -> None:
     if not os.access(above, os.W_OK | os.X_OK):
         # As an absolute path: this folder's own is a dot.
         raise TightlinkError(f"{named}: cannot be written to: permission for {above.absolute()} is denied")
+
+
+def check_stored(file: str | os.PathLike[str], most: int = LARGEST_TABLE) -> os.stat_result:
+    """Refuse a file that a scenario or another text names, where it may have no end or is too large to read.
+
+    Raises:
+        OSError: It is not there, is a device or a pipe, or has more bytes than ``most``.
+    """
+    found = Path(file).stat()
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise OSError(errno.EINVAL, "a device or a pipe", os.fspath(file))
+    if found.st_size > most:
+        raise _too_large(file, most)
+    return found
+
+
+def content(file: str | os.PathLike[str], most: int = LARGEST_TABLE) -> bytes:
+    """The content of a file of somebody else's, which may be a device or a pipe without an end.
+
+    Raises:
+        OSError: It cannot be read, or has more bytes than ``most``.
+    """
+    with Path(file).open("rb") as opened:
+        return read_bounded(opened, file, most)
+
+
+def read_bounded(opened: io.BufferedIOBase, file: str | os.PathLike[str], most: int = LARGEST_TABLE) -> bytes:
+    """What is left to read of a file that is open, of which the name is for the error.
+
+    Raises:
+        OSError: It cannot be read, or has more bytes than ``most``.
+    """
+    found = bytearray()
+    while piece := opened.read(_PIECE):
+        found += piece
+        if len(found) > most:
+            raise _too_large(file, most)
+    return bytes(found)
+
+
+def _too_large(file: str | os.PathLike[str], most: int) -> OSError:
+    return OSError(errno.EFBIG, f"more than {most:,} bytes", os.fspath(file))
 
 
 def check_decoded(place: Path) -> None:

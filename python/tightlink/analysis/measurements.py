@@ -26,6 +26,7 @@ from tightlink.capture import is_capture
 from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
 from tightlink.experiment.folder import MARKER, Experiment
+from tightlink.files import content
 from tightlink.lazy import pl
 from tightlink.run import holds_run
 
@@ -256,7 +257,7 @@ def _parquet(file: Path) -> pl.DataFrame:
 
 def _csv(file: Path) -> pl.DataFrame:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = content(file).decode("utf-8-sig")
     except UnicodeDecodeError:
         made = "; it is a capture, of which tightlink capture -o makes tables" if is_capture(file) else ""
         raise MeasurementError(f"expected a CSV file in UTF-8{made}") from None

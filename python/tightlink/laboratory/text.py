@@ -18,9 +18,11 @@ from typing import Final
 from urllib.parse import unquote
 
 from tightlink.errors import Argument, ScenarioError
+from tightlink.files import check_stored
 from tightlink.scenario import parse_option
 from tightlink.scenario.problems import why_unreadable
 
+_LARGEST_IMAGE: Final = 64 * 2**20
 _SET: Final = re.compile(r"\{set:((?:[^{}\n]|\{[^{}\n]*\})*)\}")
 #: What was meant for a button and would stay text.
 _NEARLY: Final = re.compile(r"\{(?!set:)\s*set\b[^{}\n]*=[^{}\n]*\}", re.IGNORECASE)
@@ -77,6 +79,7 @@ def _embedded(address: str, folder: Path) -> str:
         expected = "an image in a file, such as figure.png or figure.svg, as the page fetches nothing"
     else:
         try:
+            check_stored(file, _LARGEST_IMAGE)
             return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
         except OSError as error:
             expected = f"an image that can be read: {why_unreadable(error)}"

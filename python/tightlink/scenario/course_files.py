@@ -18,12 +18,15 @@ from typing import ClassVar, Final, Literal
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.files import check_stored
 from tightlink.lazy import pl
 from tightlink.scenario.changes import Course, Timed
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.values import Period
 
-_LARGEST: Final = 512 * 2**20
+_MOST_ROWS: Final = 2**25
+#: Columns that are named where the one that is needed is missing.
+_SHOWN: Final = 8
 #: Columns of times, and how many seconds their unit is.
 _TIMES: Final = {"time_s": 1.0, "time_ms": 1e-3}
 
@@ -40,7 +43,7 @@ def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
         ScenarioError: The file cannot be read, or is no such table.
     """
     try:
-        found = Path(name).stat()
+        found = check_stored(name)
         return _course(name, key, tuple(columns.items()), found.st_mtime_ns, found.st_size)
     except (OSError, ValueError) as error:
         raise _unreadable(name, key, f"a file that can be read: {why_unreadable(error)}") from None
@@ -74,10 +77,10 @@ def _unreadable(name: str, key: str, expected: str) -> ScenarioError:
 
 
 @lru_cache(maxsize=16)
-def _course(name: str, key: str, columns: tuple[tuple[str, float], ...], _changed_ns: int, size: int) -> Course:
-    if size > _LARGEST:
-        raise _unreadable(name, key, "a file of at most 512 MiB")
+def _course(name: str, key: str, columns: tuple[tuple[str, float], ...], _changed_ns: int, _size: int) -> Course:
     table = _read(name, key, columns)
+    if table.height > _MOST_ROWS:
+        raise _unreadable(name, key, f"a table of at most {_MOST_ROWS} rows")
     times = _values(name, key, table, tuple(_TIMES.items()))
     values = _values(name, key, table, columns)
     if not times:
@@ -96,9 +99,13 @@ def _course(name: str, key: str, columns: tuple[tuple[str, float], ...], _change
 def _read(name: str, key: str, columns: tuple[tuple[str, float], ...]) -> pl.DataFrame:
     expected = f"a CSV or Parquet file with the columns time_s and {columns[0][0]}"
     try:
-        if Path(name).suffix == ".parquet":
-            return pl.read_parquet(name)
-        return pl.read_csv(name, comment_prefix="#")
+        if Path(name).suffix != ".parquet":
+            return pl.read_csv(name, comment_prefix="#")
+        # Of a small file a table can be made that has no place in memory.
+        table = pl.scan_parquet(name)
+        there = table.collect_schema().names()
+        wanted = [column for column in (*_TIMES, *dict(columns)) if column in there]
+        return table.select(wanted or there[:_SHOWN]).head(_MOST_ROWS + 1).collect()
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         raise _unreadable(name, key, expected) from None
 
@@ -111,5 +118,5 @@ def _values(name: str, key: str, table: pl.DataFrame, columns: tuple[tuple[str, 
             if not values.dtype.is_numeric() or values.null_count() or not values.cast(float).is_finite().all():
                 raise _unreadable(name, key, f"a number in each row of its column {column}")
             return tuple(float(value) * unit for value in values)
-    found = ", ".join(table.columns[:8])
+    found = ", ".join(table.columns[:_SHOWN])
     raise _unreadable(name, key, f"a column {names}, beside those that it has: {found[:200]}")

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.files import check_stored
 from tightlink.scenario.changes import Changing, Course, Ramped, Schedule, Step, mean_of
 from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms
@@ -28,7 +29,6 @@ from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, R
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9
 _MOST_DIGITS: Final = 100
-_LARGEST_TRACE: Final = 512 * 2**20
 #: What leaves at each instant of a trace, in bits.
 _OPPORTUNITY_BITS: Final = 8 * 1504
 
@@ -87,7 +87,7 @@ class RateTrace(Changing):
     def instants(self) -> tuple[int, ...]:
         """The milliseconds in the file."""
         try:
-            found = Path(self.trace).stat()
+            found = check_stored(self.trace)
             return _instants(self.trace, found.st_mtime_ns, found.st_size)
         except (OSError, ValueError) as error:
             raise _unreadable(self.trace, f"a file that can be read: {why_unreadable(error)}") from None
@@ -107,9 +107,7 @@ def _unreadable(written: str, expected: str) -> ScenarioError:
 
 
 @lru_cache(maxsize=16)
-def _instants(name: str, _changed_ns: int, size: int) -> tuple[int, ...]:
-    if size > _LARGEST_TRACE:
-        raise _unreadable(name, "a file of at most 512 MiB")
+def _instants(name: str, _changed_ns: int, _size: int) -> tuple[int, ...]:
     try:
         lines = Path(name).read_text(encoding="ascii").splitlines()
     except UnicodeDecodeError:

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.files import check_stored
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.users import Shape, check_shape
@@ -119,8 +120,7 @@ def _read(path: Path, written: str) -> list[tuple[str, float | str]]:
         return ScenarioError(expected, key="size.file", value=written)
 
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise fail("a file of at most 1 MiB")
+        check_stored(path, _LARGEST_FILE)
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise fail(f"a file that can be read: {why_unreadable(error)}") from None

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink.errors import ScenarioError, escaped_in_text
+from tightlink.files import content
 from tightlink.scenario.problems import why_unreadable
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
@@ -54,13 +55,8 @@ def read(path: str | Path) -> str:
     """
     file = Path(path)
     try:
-        # Not by its size: a device has none, and no end.
-        with file.open("rb") as opened:
-            content = opened.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise ScenarioError("the file is too large for a scenario", file=str(path), statement=True)
         # Some editors put a byte order mark before the text, or end lines in other ways.
-        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return content(file, _LARGEST_FILE).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise ScenarioError(_no_text(file, error), file=str(path), statement=True) from None
     except OSError as error:

@@ -23,6 +23,7 @@ from typing import Any, Final
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.files import content
 from tightlink.lazy import pl
 from tightlink.run import holds_run, open_run
 
@@ -132,7 +133,7 @@ def _run(folder: Path) -> pl.DataFrame:
 def _iperf3(file: Path) -> pl.DataFrame:
     """The points of a file that iperf3 wrote with -J, or of several, a line each."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = content(file).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise MeasurementError(f"cannot be read: {error}") from None
     try:

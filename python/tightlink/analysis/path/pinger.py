@@ -26,9 +26,11 @@ Example:
 from __future__ import annotations
 
 import gzip
+import io
 import itertools
 import math
 import re
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -37,6 +39,7 @@ from typing import Final
 
 from tightlink.analysis.path.response import mathis
 from tightlink.errors import TightlinkError, did_you_mean, one_of, show
+from tightlink.files import content, read_bounded
 from tightlink.lazy import pl
 
 #: By PingER's name: the column, and the factor to its unit.
@@ -229,9 +232,11 @@ def _long(file: Path, about: _About) -> pl.DataFrame:
 
 def _text(file: Path) -> str:
     try:
-        content = file.read_bytes()
-        return (gzip.decompress(content) if content.startswith(_GZIP) else content).decode("utf-8-sig")
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile):
+        text = content(file)
+        if text.startswith(_GZIP):
+            text = read_bounded(gzip.GzipFile(fileobj=io.BytesIO(text)), file)
+        return text.decode("utf-8-sig")
+    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error):
         raise PingerError(f"{file}: expected a table of PingER: text, compressed by gzip or not") from None
 
 

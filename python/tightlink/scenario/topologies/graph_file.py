@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of, show
+from tightlink.files import check_stored
 from tightlink.lazy import nx
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.table import NAME
@@ -67,8 +68,7 @@ def read(path: Path) -> Any:
         raise ScenarioError(f"the name of a file that ends in {one_of(_SUFFIXES).removeprefix('one of ')}", key="file",
                             value=str(path))  # fmt: skip
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise ScenarioError("the file is too large for a network", key="file", value=str(path), statement=True)
+        check_stored(path, _LARGEST_FILE)
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         said = f"cannot be read: {why_unreadable(error)}"
@@ -77,7 +77,8 @@ def read(path: Path) -> Any:
         return _parsed(text, shape)
     except Exception as error:  # noqa: BLE001
         # networkx and the XML parser raise whatever they stumble over.
-        reason = " ".join(str(error).split()) or type(error).__name__
+        too_deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if too_deep else " ".join(str(error).split()) or type(error).__name__
         expected = f"a graph in {'GraphML' if shape == 'graphml' else 'GML'}: {reason}"
         raise ScenarioError(expected, key="file", value=str(path)) from None
 
