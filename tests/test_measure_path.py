@@ -275,6 +275,27 @@ def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
     assert (code, err) == (2, "tightlink: 192.0.2.1:5202: cannot listen there: cannot assign requested address\n")
     code, _, err = said("measure", "serve", HERE, "--port", "70000")
     assert (code, err) == (2, "tightlink: --port = 70000: expected a whole number from 1 to 65535\n")
+    # To Python every address, as a variable of a script that is not set.
+    code, _, err = said("measure", "serve", "")
+    assert (code, err) == (2, 'tightlink: "": expected an address of this machine to listen at\n')
+
+
+@pytest.mark.parametrize("address", [HERE, "0.0.0.0", "0"])
+def test_where_a_listener_listens(address: str) -> None:
+    class HeardError(Exception):
+        pass
+
+    def say(text: str) -> None:
+        raise HeardError(text)
+
+    with socket.socket() as free:
+        free.bind((HERE, 0))
+        port = free.getsockname()[1]
+    with pytest.raises(HeardError) as heard:
+        listener.serve(address, port, say=say)
+    everywhere = f"listening at every address of this machine, port {port}, TCP and UDP"
+    one = f"listening at {HERE} port {port}, TCP and UDP, and nowhere else"
+    assert str(heard.value) == (one if address == HERE else everywhere)
 
 
 @pytest.mark.parametrize(

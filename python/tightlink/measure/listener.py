@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -73,9 +74,11 @@ def serve(
         TightlinkError: The address is not ours, or the port is taken.
     """
     with listen(address, port) as listener:
-        port = listener.getsockname()[1]
+        own, port = listener.getsockname()[:2]
         open_udp(address, port).close()
-        say(f"listening at {address} port {port}, TCP and UDP, and nowhere else")
+        everywhere = ip_address(own).is_unspecified
+        where = f"every address of this machine, port {port}" if everywhere else f"{address} port {port}"
+        say(f"listening at {where}, TCP and UDP{'' if everywhere else ', and nowhere else'}")
         server = _Server(address, port, say, limits or Limits())
         try:
             server.accept(listener, visits)

@@ -32,6 +32,9 @@ def bound(address: str, port: int, kind: sockets.SocketKind) -> sockets.socket:
     Raises:
         TightlinkError: The address is not ours, or the port is taken.
     """
+    if not address:
+        # To Python it is every address of the machine.
+        raise TightlinkError('"": expected an address of this machine to listen at')
     end = sockets.socket(family((address,)), kind)
     try:
         if kind is sockets.SOCK_STREAM:
