@@ -166,6 +166,23 @@ def test_other_folders_are_left_alone(run: tl.Run, tmp_path: Path) -> None:
     assert tl.open_run(run.save(tmp_path / "empty")).flows.equals(run.flows)
 
 
+def test_a_folder_that_is_a_link(run: tl.Run, tmp_path: Path) -> None:
+    """Results often are on another disk; what has no manifest yet may be there when a process was killed."""
+    (tmp_path / "disk" / "results").mkdir(parents=True)
+    (tmp_path / "disk" / "results" / ".link.0.tmp").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "disk" / "results")
+    for _ in range(2):
+        run.save(link)
+        assert tl.open_run(link).flows.equals(run.flows)
+    assert link.is_symlink()
+    assert [each.name for each in (tmp_path / "disk").iterdir()] == ["results"]
+    link.unlink()
+    link.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(tl.TightlinkError, match="expected a folder, and it is a link to one that is not there"):
+        run.save(link)
+
+
 def test_what_a_run_lacks_is_explained(one_flow: str) -> None:
     run = tl.simulate(tl.loads(one_flow))
     with pytest.raises(tl.TightlinkError, match=r"no table series: set observe\.interval"):

@@ -72,6 +72,8 @@ def check_writable(folder: Path, *, of: Path | None = None) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    if folder.is_symlink() and not folder.exists():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a link to one that is not there")
     named = of or folder
     above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not above.is_dir():

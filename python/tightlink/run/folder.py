@@ -26,6 +26,8 @@ _MANIFEST: Final = "manifest.json"
 #: What the folder of a sweep or a study has instead.
 _TABLE_OF_RUNS: Final = "runs.parquet"
 _SCENARIO: Final = "scenario.toml"
+#: At the end of the name of a folder that is being written.
+_TEMPORARY: Final = ".tmp"
 #: Key of a stored manifest for the checksum of the scenario's file.
 _OF_SCENARIO: Final = "scenario_checksum"
 #: Keys of a manifest that say which run it is; a simulation's are more.
@@ -49,7 +51,9 @@ def save(target: Path, scenario: Scenario | None, manifest: Mapping[str, Any], s
         return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        # A folder that is there may be a link, a mounted disk, or all that may be written to.
+        place = target if target.exists() else target.parent
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_TEMPORARY, dir=place))
     except OSError as error:
         raise of_file(error, target) from None
     try:
@@ -117,7 +121,7 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
     Raises:
         TightlinkError: The folder holds something else, which must not be overwritten.
     """
-    check_empty(folder, "run", _MANIFEST)
+    check_empty(folder, "run", _MANIFEST, ours=_is_leftover)
     with _advising(folder):
         held = _manifest(folder)
     if held is None:
@@ -157,15 +161,18 @@ def _needed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     return (*_NEEDED, *_NEEDED_OF_SIMULATIONS) if simulated else _NEEDED
 
 
+def _is_leftover(name: str) -> bool:
+    """Whether a process that was killed left it."""
+    return name.startswith(".") and name.endswith(_TEMPORARY)
+
+
 def _publish(temporary: Path, target: Path) -> None:
-    """Put the folder in its place at once; where the run is there already, add what it lacks."""
-    if target.exists() and any(target.iterdir()):
+    """Put the folder in its place at once; where one is there already, what it lacks, and the manifest last."""
+    if target.exists():
         for file in sorted(temporary.iterdir(), key=lambda file: file.name == _MANIFEST):
             file.replace(target / file.name)
         return
     temporary.chmod(0o777 & ~_umask())
-    if target.exists():
-        target.rmdir()
     temporary.rename(target)
 
 
