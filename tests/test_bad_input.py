@@ -15,7 +15,7 @@ import tightlink as tl
 from tightlink import cli, files
 from tightlink.analysis import measurements
 from tightlink.analysis.path import pinger
-from tightlink.scenario import course_files
+from tightlink.scenario import course_files, synonyms
 
 BASE = """\
 duration = "10 s"
@@ -455,6 +455,19 @@ def test_a_device_without_an_end_is_no_scenario() -> None:
         pytest.skip("there is no such device")
     with pytest.raises(tl.ScenarioError, match=r"^/dev/zero: cannot be read: more than 67,108,864 bytes$"):
         tl.load("/dev/zero")
+
+
+def test_many_wrong_keys_take_no_longer_than_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(synonyms, "meant_key", lambda word, *_: asked.append(word))
+    with pytest.raises(tl.ScenarioError) as raised:
+        tl.loads("".join(f"k{place} = 1\n" for place in range(1000)) + BASE)
+    assert len(str(raised.value).splitlines()) == len(asked) == 10
+
+
+def test_an_empty_key_is_named() -> None:
+    with pytest.raises(tl.ScenarioError, match=r'^"": unknown key'):
+        tl.loads(f'"" = 1\n{BASE}')
 
 
 WIRE = 'link.wire = { ends = ["a", "b"], rate = "1 Mbit/s" }'

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-_MOST_PROBLEMS: Final = 10
+#: Of a scenario that are shown.
+MOST_PROBLEMS: Final = 10
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 #: What the types that pydantic checks by itself expect.
@@ -39,7 +40,7 @@ def scenario_error(
 
     Problems below keys that were changed are of ``set``, not of the file.
     """
-    details = error.errors(include_url=False)[:_MOST_PROBLEMS]
+    details = error.errors(include_url=False)[:MOST_PROBLEMS]
     problems = [_problem(problem, example) for problem in details]
     problems[0].others = tuple(problems[1:])
     return placed(problems[0], file, changed)

@@ -7,6 +7,7 @@ when it is resolved.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, dataclass_transform
@@ -24,6 +25,7 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from tightlink.arguments import plain
 from tightlink.errors import ABSENT, TightlinkError, one_of, show
+from tightlink.scenario.problems import MOST_PROBLEMS
 from tightlink.scenario.read_only import read_only
 
 if TYPE_CHECKING:
@@ -201,7 +203,9 @@ class Table(BaseModel, metaclass=_TableType):
         # Not at the top: no scenario that is right needs it.
         from tightlink.scenario.synonyms import meant_key
 
-        meant = {str(key): meant_key(str(key).rstrip("_"), cls, known) for key in data if key not in known}
+        # More are not shown, and looking for what is meant takes its time.
+        unknown = itertools.islice((str(key) for key in data if key not in known), MOST_PROBLEMS)
+        meant = {key: meant_key(key.rstrip("_"), cls, known) for key in unknown}
         problems = [_unknown(key, instead, cls._in_order()) for key, instead in meant.items()]
         # What else is wrong in the table is said, too; but not that a key is missing that stands there misspelt.
         try:
@@ -264,7 +268,7 @@ class Table(BaseModel, metaclass=_TableType):
 
 def _unknown(key: str, meant: str | None, known: Iterable[tuple[str, str]]) -> InitErrorDetails:
     message = f"unknown key; expected {one_of(name for _, name in known)}"
-    problem = wrong(message, key=key, suggestion=f'"{meant}"' if meant else None, statement=True)
+    problem = wrong(message, key=key or '""', suggestion=f'"{meant}"' if meant else None, statement=True)
     return InitErrorDetails(type=problem, loc=(), input=None)
 
 
