@@ -465,6 +465,11 @@ def test_many_wrong_keys_take_no_longer_than_few(monkeypatch: pytest.MonkeyPatch
     assert len(str(raised.value).splitlines()) == len(asked) == 10
 
 
+def test_a_number_of_many_digits() -> None:
+    with pytest.raises(tl.ScenarioError, match=r"^not valid TOML: a number has too many digits$"):
+        tl.loads(f"seed = {'9' * 10_000}\n")
+
+
 def test_an_empty_key_is_named() -> None:
     with pytest.raises(tl.ScenarioError, match=r'^"": unknown key'):
         tl.loads(f'"" = 1\n{BASE}')

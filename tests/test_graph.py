@@ -154,6 +154,7 @@ def test_graphs_of_networkx(count: int, seed: int) -> None:
         ({"topology.net.file": "zoo.toml"}, "expected the name of a file that ends in .graphml, .xml, .gml"),
         ({"topology.net.file": "broken.gml"}, "expected a graph in GML: "),
         ({"topology.net.file": "broken.graphml"}, "expected a graph in GraphML: "),
+        ({"topology.net.file": "deep.gml"}, "expected a graph in GML: nested too deeply"),
         ({"topology.net.file": "apart.gml"}, 'topology.net.file = "apart.gml": expected a connected graph: there is no way from "A" to "C"'),
         ({"topology.net.file": "loop.gml"}, 'expected edges between two different nodes: "A" has one to itself'),
         ({"topology.net.file": "bare.gml"}, "expected a graph with edges"),
@@ -177,6 +178,7 @@ def test_what_is_wrong_is_said(zoo: Path, change: dict[str, Any], sentence: str)
     for name, text in {
         "broken.gml": "graph [ node [ id 0",
         "broken.graphml": "<graphml>",
+        "deep.gml": "graph [ " + "a [ " * 10_000,
         "apart.gml": f'graph [ {nodes} node [ id 2 label "C" ] edge [ source 0 target 1 ] ]',
         "loop.gml": f"graph [ {nodes} edge [ source 0 target 1 ] edge [ source 0 target 0 ] ]",
         "bare.gml": f"graph [ {nodes} ]",
