@@ -32,7 +32,7 @@ def study(
     """Run a study: its simulations, its analysis, its claims and its report.
 
     Args:
-        name: Study, as "tightlink list studies" names it, or a Python file that defines one.
+        name: Study, as "tightlink list studies" names it, or a Python file that defines one, which it runs.
         output: Folder for runs, claims, figures and report (default: results/NAME).
         live: Measure, too: real hosts over an emulated link, beside what is simulated.
         claims: Print what the study claims, and with what each claim is compared; nothing is run.
