@@ -45,8 +45,8 @@ class Programs:
     def built(cls, source: Path, target: Path | None = None, names: tuple[str, ...] = ("run", "epochs")) -> Programs:
         """Those of the engine whose source tree this is."""
         target = target or source / "target"
-        build = "cargo build --release --quiet -p tightlink-sim".split()
-        build += [word for name in names for word in ("--example", name)]
+        examples = [word for name in names for word in ("--example", name)]
+        build = ["cargo", "build", "--release", "--quiet", "-p", "tightlink-sim", *examples]
         subprocess.run(build, check=True, cwd=source, env=os.environ | {"CARGO_TARGET_DIR": str(target)})
         return cls(target / "release" / "examples")
 

@@ -749,6 +749,8 @@ def test_a_sweep_counts_marks() -> None:
     table = tl.sweep(scenario, {"link.w.queue.ecn": [True, False]}).runs.collect()
     assert table["packets_marked"][0] > 0
     assert table["packets_marked"][1] == 0
+
+
 def test_responses_of_media() -> None:
     """What a call and a video need: jitter and p99 of each group, and the share of the frames that are complete."""
     text = """

@@ -71,7 +71,7 @@ def with_defaults(queue: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_defaults({"kind": "codel", "target": "10 ms"})["interval"]
     '100 ms'
     """
-    return {**_KINDS[queue["kind"]].defaults(), **queue}
+    return {**KINDS[queue["kind"]].defaults(), **queue}
 
 
 def discipline(queue: object) -> Discipline:

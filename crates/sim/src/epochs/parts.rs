@@ -18,7 +18,7 @@ pub struct Parts {
     pub count: u32,
     /// The load of the heaviest part, in crossings of links in a second of simulated time.
     pub heaviest: f64,
-    /// Crossings of links between parts, likewise.
+    /// Packets that the part hands over and takes which does most of that, likewise.
     pub between: f64,
 }
 
@@ -61,14 +61,8 @@ impl Parts {
     pub fn cost(&self) -> f64 {
         /// What it costs to wait for each other once.
         const MEETING: f64 = 20.0;
-        /// What it costs to hand a packet over.
-        const HANDED_OVER: f64 = 2.0;
-        let parts = f64::from(self.count);
-        if self.count == 1 {
-            self.heaviest
-        } else {
-            self.heaviest + HANDED_OVER * self.between / parts + MEETING / self.turn_s()
-        }
+        // A packet that is handed over, or taken, costs as much as a crossing.
+        if self.count == 1 { self.heaviest } else { self.heaviest + self.between + MEETING / self.turn_s() }
     }
 
     /// Cut at links with a delay of at least `delay_s`; with `joined`, of these at few that carry much.
@@ -111,7 +105,11 @@ impl Parts {
         let crosses = |from: u32, to: u32| of_node[from as usize] != of_node[to as usize];
         let cut = || (scenario.links.iter().zip(&load.of_links)).filter(|(link, _)| crosses(link.from, link.to));
         let delay_s = cut().map(|(link, _)| link.delay_s).fold(f64::INFINITY, f64::min);
-        let (heaviest, between) = (parts.into_iter().fold(0.0, f64::max), cut().map(|(_, load)| load).sum());
+        let mut between = vec![0.0; count as usize];
+        for (link, load) in cut() {
+            [link.from, link.to].into_iter().for_each(|node| between[of_node[node as usize] as usize] += load);
+        }
+        let [heaviest, between] = [parts, between].map(|of_parts| of_parts.into_iter().fold(0.0, f64::max));
         Self { of_node, delay_s, count, heaviest, between }
     }
 }
