@@ -212,7 +212,7 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
     most = f"those of {where}" if where else f"that of {middle.where}{_which(middle)}"
     text = f"queues, most {most}, add {_range(means)}"
-    if upper and above and not (unlike and middle.round_trip):
+    if upper and above:
         text += f" ({_range(upper)} at p95)"
     return replace(middle, text=_with_wire(f"{text} to {what}", delays))
 
