@@ -171,7 +171,11 @@ def test_waits_of_frames_that_are_smaller_than_packets(rate: str) -> None:
 def test_turns_and_a_rate_for_media_behind_tcp() -> None:
     """Turns alone give a camera less than it sends, and a lower rate alone leaves the room to TCP."""
     text = BEYOND + 'traffic.backup = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }'
-    fast: dict[str, Any] = {"link.up.rate": "20 Mbit/s", "link.up.queue": "200 packets", "traffic.camera.rate": "10 Mbit/s"}
+    fast: dict[str, Any] = {
+        "link.up.rate": "20 Mbit/s",
+        "link.up.queue": "200 packets",
+        "traffic.camera.rate": "10 Mbit/s",
+    }
     fast |= {"traffic.camera.frames_per_second": 60, "traffic.camera.key_frame_ratio": 3}
     both = _told(text, "camera", *fast.items()).suggestions[0]
     assert both.text.startswith("FQ-CoDel (a queue for each flow) and a rate of ")
