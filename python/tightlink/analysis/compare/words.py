@@ -3,8 +3,10 @@
 Example:
     >>> _change("goodput_bps", (2e6, 1e6), -0.5), _change("utilization", (0.8, 0.9), 0.125)
     ('−50.0 %', '+10.0 points')
-    >>> _change("goodput_bps", (2e6, 1e6), -0.5, (1e5, 0.06)), _change("utilization", (0.8, 0.9), 0.125, (0.02, 0.03), (0.01, 0.02))
-    ('−50.0 ± 6.0 %', '+10.0 ± 2.0 points')
+    >>> _change("goodput_bps", (2e6, 1e6), -0.5, (1e5, 0.06))
+    '−50.0 ± 6.0 %'
+    >>> _change("utilization", (0.8, 0.9), 0.125, (0.02, 0.03), (0.01, 0.02))
+    '+10.0 ± 2.0 points'
     >>> [_change("utilization", (0.97, 0.99), 0.02, (0.02, 0.02), spread) for spread in ((0.02, 0.01), (0.0, 0.0))]
     ['+2.0 ± 2.0 points', '+2.0 ± ? points']
     >>> _change("queue_mean_packets", (2e-5, 0.0), -1.0), _change("queue_mean_packets", (2.0, 0.0), -1.0)
