@@ -50,6 +50,7 @@ pub mod epochs;
 pub mod error;
 pub mod events;
 pub mod hosts;
+pub mod meeting;
 pub mod network;
 pub mod packet;
 pub mod prefetch;

@@ -3,12 +3,12 @@
 use crate::congestion::Maker;
 use crate::congestion::external::NoMaker;
 use crate::entities::{Entities, SAMPLER};
-use crate::epochs::exchange::Export;
 use crate::error::{Interrupted, ScenarioError};
 use crate::events::Key;
 use crate::hosts::Hosts;
 use crate::network::fabric::Fabric;
 use crate::network::fabric::elsewhere::Elsewhere;
+use crate::network::letter::Letter;
 use crate::network::link::Link;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
@@ -35,7 +35,7 @@ pub struct Simulation<'a, P> {
     pub(crate) fabric: Fabric<P>,
     pub(crate) hosts: Hosts,
     /// What came from other parts of the network; kept for its memory.
-    letters: Vec<Export>,
+    letters: Vec<Letter>,
     /// How often hosts answered each other for long without an event.
     long: u32,
     end: Time,

@@ -1,13 +1,14 @@
 //! What lies around a link or a processor in a part of the network that is processed epoch by epoch.
 
 use super::clock::{Clock, Epoch};
-use super::exchange::Export;
 use super::flows::FlowHosts;
 use super::inbox::Arrival;
 use super::notes::{Notes, Place, What};
+use super::region::Export;
 use super::scatter::{Scatter, ScatterCounts};
 use super::users::outlet::Router;
 use crate::events::{Entity, Key};
+use crate::network::letter::Letter;
 use crate::network::link::managed::Surroundings;
 use crate::network::link::{Link, Passage};
 use crate::network::node::Rings;
@@ -78,7 +79,7 @@ impl Beyond<'_> {
         {
             let full = flows.saturation.pass(*packet, at.time, busy_s);
             if let Some((full, part)) = full.zip(flows.sender_elsewhere(packet)) {
-                self.messages[part as usize].push(Export::Full(full));
+                self.messages[part as usize].push(Export::Letter(Letter::Full(full)));
             }
         }
     }

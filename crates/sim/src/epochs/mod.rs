@@ -20,7 +20,6 @@ pub mod active;
 mod beyond;
 pub mod clock;
 mod estimate;
-pub mod exchange;
 pub mod flows;
 pub mod inbox;
 pub mod intervals;

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use super::active::Active;
 use super::beyond::Beyond;
 use super::clock::{Clock, Epoch};
-use super::exchange::{Export, Mailbox};
 use super::flows::{self, FlowHosts, FlowPaths};
 use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
-use super::notes::Notes;
+use super::notes::{Note, Notes};
 use super::plan::Stop;
 use super::routes::Routes;
 use super::scatter::Scatter;
@@ -20,6 +19,8 @@ use super::users::outlet::{Calendar, Due, Next, Router};
 use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
 use crate::events::Key;
+use crate::meeting::Mailbox;
+use crate::network::letter::Letter;
 use crate::network::link::Link;
 use crate::network::link::managed::Surroundings;
 use crate::network::node::Nodes;
@@ -61,6 +62,15 @@ impl Counted {
             *self.by_kind.entry(kind).or_default() += more;
         }
     }
+}
+
+/// What a part has another one know.
+#[derive(Clone, Debug)]
+pub enum Export {
+    /// What links and hops do.
+    Letter(Letter),
+    /// What the first part tells a probe.
+    Notes(Vec<Note>),
 }
 
 /// A part of the network.
@@ -245,12 +255,12 @@ impl Region {
             && let Some(packet) = links[link as usize].take()
         {
             let options = packet.options().map(|handle| ack_options.take(handle));
-            messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, options });
+            messages[part as usize].push(Export::Letter(Letter::Packet { link, packet, delivery: key.time, options }));
         }
     }
 
     /// Leaves what goes to other parts in this turn. The first tells what all have noted.
-    pub fn leave(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
+    pub fn leave(&mut self, mailbox: &Mailbox<Export>, turn: u64, part: usize) {
         if let Some(notes) = self.notes.as_mut().filter(|_| part > 0) {
             self.messages[0].push(Export::Notes(notes.take()));
         }
@@ -260,12 +270,12 @@ impl Region {
     }
 
     /// Takes what comes from other parts in this turn.
-    pub fn take(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
+    pub fn take(&mut self, mailbox: &Mailbox<Export>, turn: u64, part: usize) {
         let Self { links, ack_options, keeping, flows, notes, clock, .. } = self;
         mailbox.take(turn, part, |message| {
             let (link, packet, delivery, options) = match message {
-                Export::Packet { link, packet, delivery, options } => (link, packet, delivery, options),
-                Export::Full(full) => {
+                Export::Letter(Letter::Packet { link, packet, delivery, options }) => (link, packet, delivery, options),
+                Export::Letter(Letter::Full(full)) => {
                     flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
                     return;
                 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clock::{Clock, Epoch};
-use super::exchange::{Barrier, Mailbox, Participant};
-use super::region::Region;
+use super::region::{Export, Region};
+use crate::meeting::{Barrier, Mailbox, Participant};
 use crate::time::Time;
 
 /// How far a run is.
@@ -143,7 +143,7 @@ fn work_through(
     region: &mut Region,
     part: usize,
     span: Span,
-    (barrier, mailbox, far): (&Barrier, &Mailbox, &Far),
+    (barrier, mailbox, far): (&Barrier, &Mailbox<Export>, &Far),
     (mut ends, mut tell): (impl FnMut(Epoch) -> bool, impl FnMut(&mut Region, Epoch)),
 ) -> Epoch {
     /// Epochs between times at which a part says how far it is.

@@ -5,6 +5,7 @@ pub mod background;
 pub mod changes;
 pub mod fabric;
 pub mod flow_delays;
+pub mod letter;
 pub mod link;
 pub mod lookahead;
 pub mod loss;

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Simulation;
 use crate::congestion::external::NoMaker;
 use crate::delays::Delays;
-use crate::epochs::exchange::{Barrier, Mailbox, Participant};
 use crate::epochs::{Work, parts_of};
 use crate::error::{Interrupted, ScenarioError};
 use crate::hosts::Ends;
+use crate::meeting::{Barrier, Mailbox, Participant};
 use crate::network::fabric::elsewhere::Elsewhere;
 use crate::network::flow_delays::OneWay;
+use crate::network::letter::Letter;
 use crate::network::link::{Link, LongerByPosition};
 use crate::network::node::Node;
 use crate::network::topology::Paths;
@@ -136,7 +137,7 @@ impl<'a, P: Probe + Copy + Send> PartedSimulation<'a, P> {
 
 impl<P: Probe> Simulation<'_, P> {
     /// Takes what comes from other parts in a turn, in which all that precedes `until` has happened.
-    fn take(&mut self, between: (&Mailbox, u64), until: Time) {
+    fn take(&mut self, between: (&Mailbox<Letter>, u64), until: Time) {
         let mut letters = std::mem::take(&mut self.letters);
         self.fabric.letters(between, |letter| letters.push(letter));
         for letter in letters.drain(..) {
@@ -156,7 +157,7 @@ impl<P: Probe> Simulation<'_, P> {
     /// it came.
     fn take_part(
         &mut self,
-        (barrier, mailbox): (&Barrier, &Mailbox),
+        (barrier, mailbox): (&Barrier, &Mailbox<Letter>),
         turn_s: f64,
         hops: &AtomicU64,
         mut ends: impl FnMut(f64) -> bool,

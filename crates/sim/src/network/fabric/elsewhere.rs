@@ -1,8 +1,9 @@
 //! What lies in other parts of a network that is simulated in several at the same time.
 
-use crate::epochs::exchange::{Export, Mailbox};
 use crate::events::Key;
+use crate::meeting::Mailbox;
 use crate::network::fabric::Fabric;
+use crate::network::letter::Letter;
 use crate::network::link::Link;
 use crate::network::lookahead::Arrived;
 use crate::network::saturation::Full;
@@ -27,7 +28,7 @@ pub struct Elsewhere {
     /// The links of `ends` whose queues decide at departures.
     managed: Vec<u32>,
     /// What goes to each other part.
-    messages: Vec<Vec<Export>>,
+    messages: Vec<Vec<Letter>>,
 }
 
 impl Elsewhere {
@@ -87,14 +88,14 @@ impl Elsewhere {
     pub(super) fn send(&mut self, link: u32, packet: Packet, delivery: Time, ack_options: &mut AckOptionSlab) {
         if let Some(part) = self.ends[link as usize] {
             let options = packet.options().map(|handle| ack_options.take(handle));
-            self.messages[part as usize].push(Export::Packet { link, packet, delivery, options });
+            self.messages[part as usize].push(Letter::Packet { link, packet, delivery, options });
         }
     }
 
     /// The sender of a flow hears that a hop here was busy throughout a round trip, if it is elsewhere.
     pub(super) fn tell(&mut self, full: Full, flow: u32) {
         if let Some(part) = self.senders[flow as usize] {
-            self.messages[part as usize].push(Export::Full(full));
+            self.messages[part as usize].push(Letter::Full(full));
         }
     }
 }
@@ -115,7 +116,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Leaves what goes to other parts in this turn, in which all that precedes `until` has happened.
-    pub fn leave(&mut self, (mailbox, turn): (&Mailbox, u64), until: Time) {
+    pub fn leave(&mut self, (mailbox, turn): (&Mailbox<Letter>, u64), until: Time) {
         let Some(elsewhere) = &mut self.elsewhere else { return };
         let managed = std::mem::take(&mut elsewhere.managed);
         for &link in &managed {
@@ -130,16 +131,16 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What other parts have left for this one in this turn.
-    pub fn letters(&self, (mailbox, turn): (&Mailbox, u64), each: impl FnMut(Export)) {
+    pub fn letters(&self, (mailbox, turn): (&Mailbox<Letter>, u64), each: impl FnMut(Letter)) {
         if let Some(elsewhere) = &self.elsewhere {
             mailbox.take(turn, elsewhere.part as usize, each);
         }
     }
 
     /// Takes what comes from another part.
-    pub fn take(&mut self, letter: Export) {
+    pub fn take(&mut self, letter: Letter) {
         match letter {
-            Export::Packet { link, packet, delivery, options } => {
+            Letter::Packet { link, packet, delivery, options } => {
                 let put = |options| packet.with_options_at(self.ack_options.put(options));
                 let packet = options.map_or(packet, put);
                 let at_work = &mut self.links[link as usize];
@@ -147,8 +148,7 @@ impl<P: Probe> Fabric<P> {
                 at_work.server.was_granted(packet.start);
                 self.come(link, packet, key);
             }
-            Export::Full(full) => self.saturation.hear(full),
-            Export::Notes(_) => {}
+            Letter::Full(full) => self.saturation.hear(full),
         }
     }
 

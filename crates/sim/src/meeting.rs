@@ -4,59 +4,33 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
-use super::notes::Note;
-use crate::network::saturation::Full;
-use crate::packet::Packet;
-use crate::time::Time;
-use crate::transport::ack_options::AckOptions;
-
-/// What one part of a network has another one know.
-#[derive(Clone, Debug)]
-pub enum Export {
-    /// A link carries a packet there.
-    Packet {
-        /// The link.
-        link: u32,
-        /// The packet, served.
-        packet: Packet,
-        /// When it reaches the other end.
-        delivery: Time,
-        /// Of an ACK with other options than a timestamp: all of them.
-        options: Option<AckOptions>,
-    },
-    /// A hop of a flow that sends from there was busy throughout a round trip.
-    Full(Full),
-    /// What the first part tells a probe.
-    Notes(Vec<Note>),
-}
-
 /// Letters from each part to each other.
 #[derive(Debug)]
-pub struct Mailbox {
+pub struct Mailbox<T> {
     /// By turn (even and odd ones), sender and receiver.
-    boxes: Vec<Mutex<Vec<Export>>>,
+    boxes: Vec<Mutex<Vec<T>>>,
     parts: usize,
 }
 
-impl Mailbox {
+impl<T> Mailbox<T> {
     /// Between so many parts.
     #[must_use]
     pub fn new(parts: usize) -> Self {
         Self { boxes: (0..2 * parts * parts).map(|_| Mutex::default()).collect(), parts }
     }
 
-    fn place(&self, turn: u64, from: usize, to: usize) -> &Mutex<Vec<Export>> {
+    fn place(&self, turn: u64, from: usize, to: usize) -> &Mutex<Vec<T>> {
         &self.boxes[((turn % 2) as usize * self.parts + from) * self.parts + to]
     }
 
     /// Leaves messages of one turn, in exchange for an empty bag.
-    pub fn leave(&self, turn: u64, from: usize, to: usize, messages: &mut Vec<Export>) {
+    pub fn leave(&self, turn: u64, from: usize, to: usize, messages: &mut Vec<T>) {
         let mut place = self.place(turn, from, to).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         std::mem::swap(&mut *place, messages);
     }
 
     /// Takes the messages of one turn, when all have left theirs.
-    pub fn take(&self, turn: u64, to: usize, mut each: impl FnMut(Export)) {
+    pub fn take(&self, turn: u64, to: usize, mut each: impl FnMut(T)) {
         for from in 0..self.parts {
             let mut place = self.place(turn, from, to).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             place.drain(..).for_each(&mut each);
@@ -155,22 +129,13 @@ mod tests {
             let (mut turns, mut heard) = (0, Vec::new());
             loop {
                 for to in 0..3 {
-                    let packet = Packet::default();
-                    mailbox.leave(
-                        turns,
-                        me,
-                        to,
-                        &mut vec![Export::Packet { link: turns as u32, packet, delivery: Time::ZERO, options: None }],
-                    );
+                    mailbox.leave(turns, me, to, &mut vec![turns as u32]);
                 }
                 if me == 1 && turns == 999 {
                     barrier.end();
                 }
                 let over = barrier.wait();
-                mailbox.take(turns, me, |message| {
-                    let Export::Packet { link, .. } = message else { panic!("nothing else was left") };
-                    heard.push(link);
-                });
+                mailbox.take(turns, me, |letter| heard.push(letter));
                 turns += 1;
                 if over {
                     return (turns, heard);
