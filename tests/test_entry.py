@@ -70,6 +70,26 @@ def test_ctrl_c_while_a_model_is_compiled_is_one_line(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == SAID
 
 
+def test_ctrl_c_where_nothing_can_be_raised_comes_again() -> None:
+    """As in what ends an object, Python prints an exception there and continues."""
+    script = """
+import sys, time
+from tightlink import cli
+from tightlink.entry import main
+class Ended:
+    def __del__(self):
+        raise KeyboardInterrupt
+def app(*_, **__):
+    Ended()
+    for _ in range(3000):
+        time.sleep(0.01)
+cli.app = app
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script, "list"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, SAID)
+
+
 def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
     script = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); {SCRIPT}"
     process = subprocess.Popen(

@@ -13,8 +13,13 @@ import logging
 import os
 import signal
 import sys
+import threading
+from _thread import interrupt_main
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 _FAILED: Final = 1
 _INTERRUPTED: Final = 130
@@ -50,6 +55,7 @@ def main() -> int:
     try:
         if interruptible:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            sys.unraisablehook = _interrupt_again
         return run()
     except KeyboardInterrupt:
         _end_at_once()
@@ -76,6 +82,14 @@ def _buffer_output() -> None:
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw), sys.stdout.encoding, sys.stdout.errors, line_buffering=True
         )
+
+
+def _interrupt_again(lost: UnraisableHookArgs) -> None:
+    """Where nothing can be raised, as where pydantic asks Python about a model, Ctrl-C comes again a moment later."""
+    if lost.exc_type is KeyboardInterrupt:
+        threading.Timer(0.01, interrupt_main).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _end_at_once(_number: int = signal.SIGINT, _frame: FrameType | None = None) -> None:
