@@ -99,11 +99,7 @@ impl<'a> EpochSimulation<'a> {
     /// congestion control.
     pub fn new(scenario: &'a Scenario, work: Work) -> Result<Self, ScenarioError> {
         let survey = Survey::new(scenario, work.longest_epoch_s)?;
-        let parts = if work.or_fewer {
-            estimate::parts(scenario, &survey, work.threads)
-        } else {
-            Parts::new(scenario, &survey.load, work.threads, survey.plan.epoch_s)
-        };
+        let parts = survey.parts(scenario, work);
         let Survey { destinations, routes, paths, plan, .. } = survey;
         let groups = build::groups(scenario, &routes, &destinations);
         let regions = (0..parts.count)
@@ -276,6 +272,15 @@ impl Survey {
         let load = load::loads(scenario, &routes, &paths);
         Ok(Self { destinations, routes, paths, plan, load })
     }
+
+    /// The network in as many parts as `work` says.
+    fn parts(&self, scenario: &Scenario, work: Work) -> Parts {
+        if work.or_fewer {
+            estimate::parts(scenario, self, work.threads)
+        } else {
+            Parts::new(scenario, &self.load, work.threads, self.plan.epoch_s)
+        }
+    }
 }
 
 /// A network of flows in as many parts as `work` says.
@@ -283,12 +288,7 @@ impl Survey {
 /// # Errors
 /// What cannot be in parts.
 pub(crate) fn parts_of(scenario: &Scenario, work: Work) -> Result<Parts, ScenarioError> {
-    let survey = Survey::new(scenario, work.longest_epoch_s)?;
-    Ok(if work.or_fewer {
-        estimate::parts(scenario, &survey, work.threads)
-    } else {
-        Parts::new(scenario, &survey.load, work.threads, survey.plan.epoch_s)
-    })
+    Ok(Survey::new(scenario, work.longest_epoch_s)?.parts(scenario, work))
 }
 
 /// What this engine does not know.

@@ -233,12 +233,6 @@ impl Finished for EpochSimulation<'_> {
     }
 
     fn series(&self) -> Option<Cow<'_, Series>> {
-        let mut parts = self.regions.iter().filter_map(|region| Some(&region.samples.as_ref()?.series));
-        let first = parts.next()?;
-        let merged = parts.fold(Cow::Borrowed(first), |mut merged, part| {
-            merged.to_mut().merge(part);
-            merged
-        });
-        Some(merged)
+        Series::merged(self.regions.iter().filter_map(|region| Some(&region.samples.as_ref()?.series)))
     }
 }

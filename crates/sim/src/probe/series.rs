@@ -1,6 +1,7 @@
 //! Time series: a sample of every link and every flow at a constant interval.
 
 use crate::congestion::known::{BANDWIDTH_BPS, MARKED_SHARE, PLATEAU_PACKETS, RTT_BASE_S};
+use std::borrow::Cow;
 
 /// What is sampled of a link, of a flow and of a processor, in the order of rows.
 const LINK: [Metric; 6] = [
@@ -159,8 +160,17 @@ impl Series {
         METRICS.iter().map(|&(name, _)| name.to_owned()).chain(self.own.iter().cloned()).collect()
     }
 
-    /// Adds the samples of other parts of the network.
-    pub fn merge(&mut self, other: &Self) {
+    /// Those of all parts of a network, if there are any.
+    pub fn merged<'a>(mut parts: impl Iterator<Item = &'a Self>) -> Option<Cow<'a, Self>> {
+        let first = parts.next()?;
+        Some(parts.fold(Cow::Borrowed(first), |mut merged, part| {
+            merged.to_mut().merge(part);
+            merged
+        }))
+    }
+
+    /// Adds the samples of another part of the network.
+    fn merge(&mut self, other: &Self) {
         self.samples.resize_with(self.samples.len().max(other.samples.len()), Vec::new);
         for (ours, theirs) in self.samples.iter_mut().zip(&other.samples) {
             if ours.is_empty() {

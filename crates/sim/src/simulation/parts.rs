@@ -142,15 +142,19 @@ impl<P: Probe> Simulation<'_, P> {
         self.fabric.letters(between, |letter| letters.push(letter));
         for letter in letters.drain(..) {
             self.fabric.take(letter);
-            let ask = !self.fabric.lookahead.late.is_empty();
-            // It is never told to stop.
-            let _done = self.hand_over(ask, &mut |_, _| false);
+            self.hand_over_taken();
         }
         self.letters = letters;
         while self.fabric.settle_confluence(until) {
-            let ask = !self.fabric.lookahead.late.is_empty();
-            let _done = self.hand_over(ask, &mut |_, _| false);
+            self.hand_over_taken();
         }
+    }
+
+    /// Hands over what came of a letter.
+    fn hand_over_taken(&mut self) {
+        let ask = !self.fabric.lookahead.late.is_empty();
+        // It is never told to stop.
+        let _done = self.hand_over(ask, &mut |_, _| false);
     }
 
     /// Simulates a part of a network, in turn with the others, to the end or until `ends` says true to the first part: how far
@@ -233,12 +237,6 @@ impl<P: Probe + Copy + Send> Finished for PartedSimulation<'_, P> {
     }
 
     fn series(&self) -> Option<Cow<'_, Series>> {
-        let mut parts = self.parts.iter().filter_map(|part| Some(&part.fabric.samples.as_ref()?.series));
-        let first = parts.next()?;
-        let merged = parts.fold(Cow::Borrowed(first), |mut merged, part| {
-            merged.to_mut().merge(part);
-            merged
-        });
-        Some(merged)
+        Series::merged(self.parts.iter().filter_map(|part| Some(&part.fabric.samples.as_ref()?.series)))
     }
 }

@@ -31,27 +31,30 @@ pub(super) struct Around<'a, P> {
 impl<P: Probe> Around<'_, P> {
     /// A packet that was granted a service is on its way, and perhaps a copy of it.
     pub(super) fn set_off(&mut self, link: &mut Link, packet: Packet, passage: Passage, delivery: Key) {
-        if let Some(elsewhere) = self.elsewhere.as_deref_mut().filter(|elsewhere| elsewhere.has_end(self.index)) {
-            match passage {
-                Passage::Through => elsewhere.send(self.index, packet, delivery.time, self.ack_options),
-                Passage::Late => {}
-                Passage::Lost => lose(&packet, self.paths, self.ack_options, self.dropped),
-            }
-        } else if link.keep(packet, delivery) {
-            self.queue.push(delivery);
+        if passage == Passage::Through || !self.ends_elsewhere() {
+            self.leave(link, packet, delivery);
+        } else if passage == Passage::Lost {
+            lose(&packet, self.paths, self.ack_options, self.dropped);
         }
         if passage == Passage::Through
             && let Some(again) = link.duplicate(&packet, delivery)
         {
             let copy = self.ack_options.copy(packet);
             self.probe.duplicated(self.index, Seen::new(&copy, self.paths));
-            match self.elsewhere.as_deref_mut().filter(|elsewhere| elsewhere.has_end(self.index)) {
-                Some(elsewhere) => elsewhere.send(self.index, copy, again.time, self.ack_options),
-                None => {
-                    link.keep(copy, again);
-                    self.queue.push(again);
-                }
-            }
+            self.leave(link, copy, again);
+        }
+    }
+
+    fn ends_elsewhere(&self) -> bool {
+        self.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.has_end(self.index))
+    }
+
+    /// A packet is on its way to the other end of the link, here or elsewhere.
+    fn leave(&mut self, link: &mut Link, packet: Packet, delivery: Key) {
+        match self.elsewhere.as_deref_mut().filter(|elsewhere| elsewhere.has_end(self.index)) {
+            Some(elsewhere) => elsewhere.send(self.index, packet, delivery.time, self.ack_options),
+            None if link.keep(packet, delivery) => self.queue.push(delivery),
+            None => {}
         }
     }
 }
