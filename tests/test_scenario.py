@@ -298,6 +298,27 @@ def test_a_queue_in_bdp_of_what_a_shaper_lets_through_of_each_path_and_of_a_spar
     assert [queues[name] for name in ("in", "p", "q", "spare")] == [34, 334, 334, 1]
 
 
+@pytest.mark.parametrize(
+    ("keys", "limit"),
+    [
+        ('queue = "20 ms"', {"bytes": 250_000}),
+        ('queue = "20 ms", shaper = { rate = "10 Mbit/s", burst = "15 kB" }', {"bytes": 25_000}),
+        ('queue = { kind = "cake", rate = "8 Mbit/s", limit = "20 ms" }', {"bytes": 20_000}),
+        # 1544 bytes of tokens for each 1500 in the queue.
+        ('queue = { kind = "cake", rate = "8 Mbit/s", limit = "20 ms", overhead = "44 B" }', {"bytes": 19_430}),
+        ('queue = { kind = "cake", rate = "8 Mbit/s", limit = "1 BDP" }', {"packets": 14}),
+        ('queue = { kind = "cake", rate = "200 Mbit/s", limit = "20 ms" }', {"bytes": 250_000}),
+    ],
+)
+def test_a_queue_in_time_or_bdp_is_of_what_empties_it(keys: str, limit: object) -> None:
+    scenario = tl.loads(f"""
+        duration = "1 s"
+        link.in = {{ ends = ["a", "b"], rate = "100 Mbit/s", delay = "10 ms", {keys}, reverse.queue = "unlimited" }}
+        traffic.t = {{ kind = "bulk", from = "a", to = "b" }}
+    """)
+    assert scenario.resolve()["links"][0]["queue"]["limit"] == limit
+
+
 def test_a_queue_in_bdp_takes_the_longest_path_and_the_largest_packet() -> None:
     resolved = resolve(
         'profile = "ns2"\nduration = "10 s"\n'

@@ -111,7 +111,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         *_delays("one_way_delay", "the times from the offer at the source to the arrival, data packets"),
         *_delays(
             "queueing_delay",
-            "the parts of these spent in queues; none of packets of several sizes; over changing delays the mean alone",
+            "the parts of these spent in queues; over changing delays the mean alone",
         ),
         ("jitter_mean_s", "number", "mean absolute difference of successive one-way delays"),
         *_delays("rtt", "the transport's samples of the round-trip time"),

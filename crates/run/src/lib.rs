@@ -3,6 +3,7 @@
 
 pub mod digest;
 mod exact;
+mod line;
 mod red;
 pub mod relative;
 mod routing;

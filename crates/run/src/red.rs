@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::line::Line;
+
 /// The delay at the middle of the thresholds, in seconds, and the smallest lower one, in packets (§4.3).
 const DELAY_S: f64 = 0.005;
 const LEAST: f64 = 5.0;
@@ -11,21 +13,6 @@ const SPREAD: f64 = 3.0;
 const ROUND_TRIP_S: f64 = 0.1;
 /// Bound of the largest probability where it adapts itself (§4.1; ns-2's `bottom_`).
 const LEAST_PROBABILITY: f64 = 0.01;
-
-/// The line that a queue belongs to.
-#[derive(Clone, Copy, Debug)]
-pub struct Line {
-    pub rate_bps: f64,
-    pub rate_pps: Option<f64>,
-    pub delay_s: f64,
-}
-
-impl Line {
-    /// Bit/s of packets of `size` bytes that it sends.
-    fn carries(self, size: f64) -> f64 {
-        self.rate_pps.map_or(self.rate_bps, |packets_per_s| packets_per_s * 8.0 * size)
-    }
-}
 
 /// Fills in what is null in the table of a RED queue.
 pub fn fill(queue: &mut Map<String, Value>, line: Line) {

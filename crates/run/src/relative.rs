@@ -2,7 +2,7 @@
 //! from its link. A scenario that has them is like one that is resolved, but for
 //!
 //! - the `limit` of a queue in BDP: `{"bdp": "3/2", "key": "link.wire.queue", "written": "1.5 BDP"}`,
-//! - or as what the line sends in a time: `{"time_s": "1/50", "key": "link.wire.queue", "written": "20 ms"}`,
+//! - or as what empties it sends in a time: `{"time_s": "1/50", "key": "link.wire.queue", "written": "20 ms"}`,
 //! - likewise its thresholds for marks,
 //! - a window in BDP: `{"bdp": "2"}`,
 //! - of RED `min`, `max`, `weight` and `adaptive.least` that are null,
@@ -18,10 +18,11 @@ use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use serde_json::{Map, Value, json};
 use tightlink_sim::network::routing::Router;
-use tightlink_sim::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
+use tightlink_sim::scenario::{FlowSpec, Scenario, TransportSpec};
 
 use crate::exact;
-use crate::red::{self, Line};
+use crate::line::{FULL, Line};
+use crate::red;
 use crate::routing::Routing;
 use crate::transfers;
 use crate::wrong::Wrong;
@@ -66,7 +67,8 @@ pub fn fill(scenario: &mut Value) -> Result<(), Wrong> {
     if let Some(routing) = routing {
         routing.fill(scenario, &mut typed)?;
     }
-    let mut paths = Paths { scenario: &typed, router: Router::new(&typed) };
+    let lines = scenario["links"].as_array().into_iter().flatten().map(Line::of).collect();
+    let mut paths = Paths { scenario: &typed, lines, router: Router::new(&typed) };
     for (index, wanted) in windows {
         let flow = &typed.flows[index];
         let bdp = paths.bdp_bytes(flow)?;
@@ -94,11 +96,7 @@ fn take_queues(scenario: &mut Value) -> Result<BTreeMap<usize, Vec<Wanted>>, Wro
     let mut found = BTreeMap::new();
     let links = scenario.get_mut("links").and_then(Value::as_array_mut);
     for (index, link) in links.into_iter().flatten().enumerate() {
-        let number = |key: &str| link.get(key).and_then(Value::as_f64);
-        let (rate_bps, delay_s) = (number("rate_bps").unwrap_or_default(), number("delay_s").unwrap_or_default());
-        let line = Line { rate_bps, rate_pps: number("rate_pps"), delay_s };
-        let framing = |key: &str| link["framing"][key].as_u64().unwrap_or_default();
-        let frame = framing("smallest_bytes").max(u64::from(FULL) + framing("overhead_bytes"));
+        let line = Line::of(link);
         let Some(queue) = link.get_mut("queue") else { continue };
         if let Some(table) = queue.as_object_mut().filter(|table| table.get("kind").is_some_and(|kind| kind == "red")) {
             red::fill(table, line);
@@ -107,7 +105,7 @@ fn take_queues(scenario: &mut Value) -> Result<BTreeMap<usize, Vec<Wanted>>, Wro
         relative(queue, &mut String::new(), &mut places);
         let mut in_bdp = Vec::new();
         for (wanted, in_time) in places {
-            let limit = if in_time { sent_in(&wanted, line, frame)? } else { "unlimited".into() };
+            let limit = if in_time { sent_in(&wanted, line)? } else { "unlimited".into() };
             set(queue, &wanted.place, limit);
             if !in_time {
                 in_bdp.push(wanted);
@@ -150,16 +148,13 @@ fn relative(value: &Value, place: &mut String, found: &mut Vec<(Wanted, bool)>) 
     }
 }
 
-/// The packet by which a time is one of full packets, in bytes.
-const FULL: u32 = 1500;
-
 /// What a line sends in a time, in full packets with their framing: a queue of it delays by no more.
-fn sent_in(wanted: &Wanted, line: Line, frame: u64) -> Result<Value, Wrong> {
+fn sent_in(wanted: &Wanted, line: Line) -> Result<Value, Wrong> {
     let (unit, least, count) = match line.rate_pps {
         Some(packets_per_s) => ("packets", 1, &wanted.times * exact::of_double(packets_per_s)),
         None => {
             let bytes = &wanted.times * exact::of_double(line.rate_bps) / exact::whole(8);
-            ("bytes", FULL, bytes * exact::whole(FULL.into()) / exact::whole(frame))
+            ("bytes", FULL, bytes * exact::whole(FULL.into()) / exact::whole(line.frame_bytes))
         }
     };
     if count < exact::whole(least.into()) {
@@ -236,7 +231,7 @@ fn fill_queues<'a>(
             let why = "no flow through this link has any propagation delay";
             return Err(queue.wrong(format!("a number of packets or bytes: {why}")));
         }
-        let bits = &queue.times * carries(&paths.scenario.links[link], *size) * longest;
+        let bits = &queue.times * paths.lines[link].carries_exactly(*size) * longest;
         let count = (bits / exact::whole(8 * u64::from(*size))).ceil().to_integer();
         let known = count.to_u32().ok_or_else(|| queue.wrong(format!("fewer than 2³² packets, not {count}")));
         known.map(|count| (link, queue.place.as_str(), count))
@@ -252,20 +247,14 @@ fn packet_bytes(flow: &FlowSpec) -> u32 {
     }
 }
 
-/// Bit/s of packets of `size` bytes that a link carries, framing aside; behind a shaper, no more than that lets through.
-fn carries(link: &LinkSpec, size: u32) -> BigRational {
-    match link.rate_pps {
-        None => exact::of_double(link.shaper.map_or(link.rate_bps, |shaper| shaper.rate_bps.min(link.rate_bps))),
-        Some(packets_per_s) => exact::of_double(packets_per_s) * exact::whole(8 * u64::from(size)),
-    }
-}
-
 /// The links that a flow takes there, and back.
 type Ways = (Vec<u32>, Vec<u32>);
 
 /// The links of flows, found when they are asked for.
 struct Paths<'a> {
     scenario: &'a Scenario,
+    /// What empties the queues of links.
+    lines: Vec<Line>,
     router: Router<'a>,
 }
 
@@ -317,7 +306,7 @@ impl Paths<'_> {
     fn bdp_bytes(&mut self, flow: &FlowSpec) -> Result<BigRational, Wrong> {
         let (forward, reverse) = (self.forward(flow)?, self.reverse(flow)?);
         let size = packet_bytes(flow);
-        let rates = forward.iter().map(|&link| carries(&self.scenario.links[link as usize], size));
+        let rates = forward.iter().map(|&link| self.lines[link as usize].carries_exactly(size));
         let rate = rates.min().unwrap_or_else(BigRational::zero);
         Ok(rate * self.round_trip(&forward, &reverse) / exact::whole(8))
     }

@@ -52,13 +52,15 @@ impl Moments {
     }
 }
 
-/// How many samples of a link were taken, and what it had at the last one: time spent transmitting, packets dropped, and what
-/// it had sent of what it could have.
+/// Whether the queue of a link may mark, how many samples were taken, and what it had at the last one: time spent
+/// transmitting, packets dropped and marked, and what it had sent of what it could have.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastOfLink {
+    marks: bool,
     taken: u64,
     busy_s: f64,
     dropped: u64,
+    marked: u64,
     work: Work,
 }
 
@@ -118,7 +120,9 @@ impl Samples {
     /// None yet, if the scenario asks for any.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Option<Self> {
-        let links = vec![LastOfLink::default(); scenario.links.len()];
+        let links = scenario.links.iter();
+        let links: Vec<_> =
+            links.map(|link| LastOfLink { marks: link.queue.marks(), ..LastOfLink::default() }).collect();
         let flows = vec![LastOfFlow::default(); scenario.single_flows()];
         let processors = vec![LastOfProcessor::default(); scenario.processors()];
         let series = Series::of(links.len(), flows.len(), processors.len());
@@ -177,10 +181,12 @@ impl Samples {
 
     /// Takes a sample of a link.
     fn link(&mut self, link: u32, sample: LinkSample) {
-        let LinkSample { waiting, busy_s, dropped, backlog_s, changes: ChangesSample { work, delay_s } } = sample;
+        let LinkSample { waiting, busy_s, dropped, marked, backlog_s, changes: ChangesSample { work, delay_s } } =
+            sample;
         let (last, interval_s) = (&mut self.links[link as usize], self.moments.interval_s);
         let before = *last;
-        *last = LastOfLink { taken: last.taken + 1, busy_s, dropped, work: work.unwrap_or_default() };
+        let (taken, work_done) = (before.taken + 1, work.unwrap_or_default());
+        *last = LastOfLink { taken, busy_s, dropped, marked, work: work_done, ..before };
         // Where the rate does not change it is the share of time.
         let (share, capacity_bps) = work.map_or(((busy_s - before.busy_s) / interval_s, f64::NAN), |work| {
             let possible = work.possible - before.work.possible;
@@ -189,7 +195,8 @@ impl Samples {
             (share, if work.in_bits { possible / interval_s } else { f64::NAN })
         });
         let dropped = (dropped - before.dropped) as f64;
-        let values = [waiting as f64, share, dropped, backlog_s, capacity_bps, delay_s.unwrap_or(f64::NAN)];
+        let marked = if before.marks { (marked - before.marked) as f64 } else { f64::NAN };
+        let values = [waiting as f64, share, dropped, marked, backlog_s, capacity_bps, delay_s.unwrap_or(f64::NAN)];
         self.series.values(last.taken - 1, link).copy_from_slice(&values);
     }
 }

@@ -25,8 +25,6 @@ from typing import Any, Final
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 
-#: Where packets are so small that an empty path delays them no longer than so much of what it delays full ones.
-_SOONER: Final = 0.9
 #: The largest frames are so many standard deviations above the mean.
 _DEVIATIONS: Final = 3.0
 
@@ -64,29 +62,16 @@ def waits_s(path: Path, link: Link) -> float:
     )
 
 
-def as_sent(row: Mapping[str, Any], path: Path) -> tuple[Mapping[str, Any], Path]:
-    """The row and the path of a video with packets of their mean size, where frames are smaller than full packets.
-
-    Tables have the waits of packets as if all were full: beyond that delay, where those that are small arrive sooner.
-    """
+def as_sent(row: Mapping[str, Any], path: Path) -> Path:
+    """The path of datagrams of several sizes, and of a video, with packets of their mean size."""
     sent = row["packets_sent"] or 0
-    if path.spec["traffic"]["kind"] != "video" or not sent:
-        return row, path
+    if not sent or path.tcp is not None:
+        return path
     udp = path.spec["transport"]["udp"]
+    if path.spec["traffic"]["kind"] != "video" and not udp["sizes"]:
+        return path
     payload = round(row["bytes_sent"] / sent) - udp["header_bytes"]
-    mean = replace(path, spec={**path.spec, "transport": {"udp": {**udp, "payload_bytes": payload}}})
-    base_s = mean.base_one_way_s
-    if base_s > _SOONER * path.base_one_way_s:
-        return row, path
-    if any(link.delay_changes for link in path.forward):
-        # There waits are counted by themselves.
-        return row, mean
-    known = {
-        f"queueing_delay_{name}_s": max(0.0, delay_s - base_s)
-        for name in ("mean", "p95", "max")
-        if (delay_s := row[f"one_way_delay_{name}_s"]) is not None
-    }
-    return {**row, **known}, mean
+    return replace(path, spec={**path.spec, "transport": {"udp": {**udp, "payload_bytes": payload}}})
 
 
 def _key_and_other(video: Mapping[str, Any]) -> tuple[float, float]:

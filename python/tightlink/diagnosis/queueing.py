@@ -48,7 +48,7 @@ def delay(
     A shortest round trip that was measured stands instead of that of the scenario with empty queues. ``fill``: which
     flows fill the queue of a link, in words.
     """
-    row, path = frames.as_sent(row, path)
+    path = frames.as_sent(row, path)
     own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
     base = path.base_rtt_s
     if shortest_s is not None:

@@ -104,8 +104,8 @@ class _Group:
         waits_s = _number(row["queueing_delay_mean_s"])
         self.waited_s += delivered * waits_s
         # On links whose delay changes waits have no percentiles.
-        shortest_s = _number(row["one_way_delay_mean_s"]) - waits_s
-        self.waits_p95_s = max(self.waits_p95_s, _number(row["one_way_delay_p95_s"]) - shortest_s)
+        longer_s = _number(row["one_way_delay_p95_s"]) - _number(row["one_way_delay_mean_s"])
+        self.waits_p95_s = max(self.waits_p95_s, _number(row["queueing_delay_p95_s"]) or longer_s + waits_s)
         self.rtts_s += delivered * _number(row["rtt_mean_s"])
         for place, name in enumerate(("frames_sent", "frames_complete")):
             self.frames[place] += _number(row[name])

@@ -206,6 +206,10 @@ impl Finished for EpochSimulation<'_> {
         (self.receiving(flow).delays.one_way(flow), self.sending(flow).delays.rtt(flow))
     }
 
+    fn waits(&self, flow: usize) -> Option<&Delays> {
+        self.receiving(flow).delays.waits(flow)
+    }
+
     fn dropped(&self, flow: usize) -> u64 {
         self.regions.iter().filter_map(|region| region.flows.as_ref()).map(|flows| flows.dropped[flow]).sum()
     }

@@ -11,6 +11,7 @@ use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::topology::Paths;
+use crate::network::unloaded::Unloaded;
 use crate::random::Stream;
 use crate::scenario::{FlowSpec, Profile, Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec};
 use crate::time::Time;
@@ -115,7 +116,7 @@ impl Builder<'_> {
         let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.counts_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
-        self.delays.add_flow(self.unloaded_s(index, connection.size(1)));
+        self.delays.add_flow(self.unloaded(index).seconds(connection.size(1)));
         let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
         receiver.expect(single, bytes.map(|_| connection.packets() as u32));
         let connection = self.connection(connection);
@@ -158,8 +159,12 @@ impl Builder<'_> {
         if let Some(sizes) = Sizes::new(&udp.sizes) {
             datagrams = datagrams.mixed(sizes, Stream::new(self.scenario.seed, &flow.group, flow.index, "sizes"));
         }
-        let largest = if datagrams.is_mixed() { None } else { Some(datagrams.largest()) };
-        self.delays.add_flow(largest.map_or(0.0, |size| self.unloaded_s(index, size)));
+        let smallest = datagrams.smallest(matches!(flow.traffic, TrafficSpec::Video(_)));
+        let unloaded = self.unloaded(index);
+        self.delays.add_flow(unloaded.seconds(smallest));
+        if smallest < datagrams.largest() {
+            self.delays.tell_sizes_apart(index, unloaded);
+        }
         if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
             check_pushes_back(self.scenario, first, fragments.size)?;
             datagrams = datagrams.saturating(Time::planned(flow.start_s), first);
@@ -168,9 +173,9 @@ impl Builder<'_> {
         Ok(Endpoint::Udp(self.hosts.udp.len() as u32 - 1))
     }
 
-    /// Seconds from end to end of a flow's path for a packet of `size` bytes that waits nowhere.
-    fn unloaded_s(&self, flow: u32, size: u32) -> f64 {
-        self.paths.unloaded_s(self.scenario, flow, size)
+    /// How long packets of a flow take from end to end that wait nowhere.
+    fn unloaded(&self, flow: u32) -> Unloaded {
+        self.paths.unloaded(self.scenario, flow)
     }
 
     /// Connections of one group usually have equal parameters: they share them.

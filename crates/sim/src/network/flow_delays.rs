@@ -3,7 +3,10 @@
 //! What is counted of a thousand flows fills a cache, and each packet would take a part of it from what hosts and links
 //! know. So delays of many flows are noted one after the other, and counted when there are many.
 
+use std::collections::HashMap;
+
 use crate::delays::Delays;
+use crate::network::unloaded::Unloaded;
 
 /// Flows up to which delays are counted at once: what is counted of them, half a kibibyte each, fits into a second-level cache.
 const FEW: usize = 256;
@@ -15,6 +18,8 @@ const NOTED: usize = 1 << 11;
 pub struct FlowDelays {
     one_way: Vec<OneWay>,
     rtt: Vec<Delays>,
+    /// Of flows whose packets have several sizes: how long each takes without waiting, and how long they waited.
+    waits: HashMap<u32, (Unloaded, Delays)>,
     /// What was not counted yet; of a kind, or the processor would guess in vain which comes next.
     ways: Notes,
     round_trips: Notes,
@@ -73,13 +78,27 @@ impl FlowDelays {
     pub fn of(flows: usize) -> Self {
         let (one_way, rtt) = (Vec::with_capacity(flows), Vec::with_capacity(flows));
         let notes = || Notes { all: vec![(0, 0.0); if flows > FEW { NOTED } else { 0 }].into(), many: 0 };
-        Self { one_way, rtt, ways: notes(), round_trips: notes() }
+        Self { one_way, rtt, waits: HashMap::new(), ways: notes(), round_trips: notes() }
     }
 
     /// Adds the next flow, whose packets need `unloaded_s` seconds where none waits.
     pub fn add_flow(&mut self, unloaded_s: f64) {
         self.one_way.push(OneWay { delays: Delays::above(unloaded_s), jitter_sum_s: 0.0, last_s: 0.0 });
         self.rtt.push(Delays::default());
+    }
+
+    /// The packets of a flow have several sizes, each of which takes another time without waiting.
+    pub fn tell_sizes_apart(&mut self, flow: u32, unloaded: Unloaded) {
+        self.waits.insert(flow, (unloaded, Delays::default()));
+    }
+
+    /// A datagram of `size` bytes of a flow was on its way for so long.
+    #[inline]
+    pub fn note_datagram(&mut self, flow: u32, size: u32, delay_s: f64) {
+        self.note_one_way(flow, delay_s);
+        if let Some((unloaded, waits)) = self.waits.get_mut(&flow) {
+            waits.add((delay_s - unloaded.seconds(size)).max(0.0));
+        }
     }
 
     /// A packet of a flow was on its way for so long.
@@ -130,6 +149,12 @@ impl FlowDelays {
     #[inline(never)]
     fn count_rtt(&mut self) {
         self.round_trips.settle(|flow, delay_s| self.rtt[flow].add(delay_s));
+    }
+
+    /// How long the packets of a flow waited, if they have several sizes.
+    #[must_use]
+    pub fn waits(&self, flow: usize) -> Option<&Delays> {
+        self.waits.get(&(flow as u32)).map(|(_, waits)| waits)
     }
 
     /// The one-way delays of a flow's packets, all of which are counted.

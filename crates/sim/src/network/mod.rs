@@ -19,4 +19,5 @@ pub mod server;
 pub mod sources;
 pub mod spraying;
 pub mod topology;
+pub mod unloaded;
 pub mod wire;

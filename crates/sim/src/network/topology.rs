@@ -2,7 +2,8 @@
 
 use crate::error::ScenarioError;
 use crate::network::routing::Router;
-use crate::scenario::{LinkSpec, RateSpec, Scenario, TransportSpec};
+use crate::network::unloaded::{Crossing, Unloaded};
+use crate::scenario::{Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,21 +193,15 @@ impl Paths {
         *self.beyond.get(stop.checked_sub(self.links)? as usize)?
     }
 
-    /// Seconds from end to end of the path of a flow for a packet of `size` bytes that waits nowhere; of several, the shortest.
+    /// How long packets of a flow take from end to end that wait nowhere.
     #[must_use]
-    pub fn unloaded_s(&self, scenario: &Scenario, flow: u32, size: u32) -> f64 {
-        let link_s = |link: &u32| match &scenario.links[*link as usize] {
-            // What comes at an opportunity leaves at once.
-            LinkSpec { rate: Some(RateSpec::Trace(_)), delay_s, .. } => *delay_s,
-            link => link.wire().crossing_s(size),
-        };
-        let path_s = |stops: Vec<u32>| {
-            let links_s: f64 = stops.iter().filter(|&&stop| stop < self.links).map(link_s).sum();
+    pub fn unloaded(&self, scenario: &Scenario, flow: u32) -> Unloaded {
+        Unloaded::of(self.each(flow, false).map(|stops| {
+            let links = stops.iter().filter(|&&stop| stop < self.links).map(|&link| &scenario.links[link as usize]);
             let nodes = stops.iter().filter_map(|&stop| self.processor_at(stop));
-            let specs = nodes.filter_map(|node| scenario.nodes[node as usize].processor.as_ref());
-            links_s + specs.map(|spec| spec.per_packet_s + spec.per_byte_s * f64::from(size)).sum::<f64>()
-        };
-        self.each(flow, false).map(path_s).fold(f64::INFINITY, f64::min)
+            let processors = nodes.filter_map(|node| scenario.nodes[node as usize].processor.as_ref());
+            (links.map(Crossing::of).collect(), processors.map(|spec| (spec.per_packet_s, spec.per_byte_s)).collect())
+        }))
     }
 
     /// How many links there are.

@@ -4,10 +4,11 @@ use crate::congestion::known::{BANDWIDTH_BPS, MARKED_SHARE, PLATEAU_PACKETS, RTT
 use std::borrow::Cow;
 
 /// What is sampled of a link, of a flow and of a processor, in the order of rows.
-const LINK: [Metric; 6] = [
+const LINK: [Metric; 7] = [
     Metric::QueuePackets,
     Metric::Utilization,
     Metric::PacketsDropped,
+    Metric::PacketsMarked,
     Metric::QueueingDelayS,
     Metric::CapacityBps,
     Metric::DelayS,
@@ -73,6 +74,8 @@ metrics! {
         "share of the past interval during which a link transmitted; of what it could send, where its rate changes or is shaped",
     PacketsDropped "packets_dropped":
         "packets that a link, or the input rings of a processor, dropped during the past interval",
+    PacketsMarked "packets_marked":
+        "packets that the queue of a link marked during the past interval, where it may mark any",
     QueueingDelayS "queueing_delay_s": "how long a packet would wait that joined the queue of a link now, in seconds",
     CapacityBps "capacity_bps": "what a link whose rate changes could have sent during the past interval, in bit/s",
     DelayS "delay_s": "delay of a link whose delay changes, without jitter, in seconds",

@@ -36,6 +36,10 @@ impl<P: Probe> Finished for Simulation<'_, P> {
         (self.fabric.delays.one_way(flow), self.fabric.delays.rtt(flow))
     }
 
+    fn waits(&self, flow: usize) -> Option<&Delays> {
+        self.fabric.delays.waits(flow)
+    }
+
     fn dropped(&self, flow: usize) -> u64 {
         self.fabric.dropped[flow]
     }

@@ -212,6 +212,10 @@ impl<P: Probe + Copy + Send> Finished for PartedSimulation<'_, P> {
         (self.receiving(flow).fabric.delays.one_way(flow), self.sending(flow).fabric.delays.rtt(flow))
     }
 
+    fn waits(&self, flow: usize) -> Option<&Delays> {
+        self.receiving(flow).fabric.delays.waits(flow)
+    }
+
     fn dropped(&self, flow: usize) -> u64 {
         self.parts.iter().map(|part| part.fabric.dropped[flow]).sum()
     }

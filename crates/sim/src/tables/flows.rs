@@ -39,9 +39,9 @@ pub(super) struct FlowTotals<'a> {
     bytes_delivered: u64,
     payload_delivered: u64,
     pub(super) one_way: Cow<'a, Delays>,
-    /// What of these was spent in queues, where it is not what exceeds the empty path: of packets of several sizes, which
-    /// is not known, of several flows, and where the delay of a link changes.
-    queueing: Option<Delays>,
+    /// What of these was spent in queues, where it is not what exceeds one delay of the empty path: of packets of several
+    /// sizes, of several flows, and where the delay of a link changes.
+    queueing: Option<Cow<'a, Delays>>,
     jitter_count: u64,
     jitter_sum_s: f64,
     pub(super) rtt: Cow<'a, Delays>,
@@ -112,15 +112,15 @@ impl<'a> FlowTotals<'a> {
                     |link, since| run.busy_throughout(link, since, Time::new(planned)),
                     Time::new(planned),
                 );
-                totals.queueing = source.is_mixed().then(Delays::default);
             }
         }
         let (one_way, rtt) = run.delays(index);
         (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
-        if let Some(longer_s) = longer_s.filter(|_| totals.queueing.is_none()) {
-            let excess = one_way.delays.excess();
+        totals.queueing = run.waits(index).map(Cow::Borrowed);
+        if let Some(longer_s) = longer_s {
+            let excess = totals.queueing();
             let waited_s = mean(excess.sum_s, excess.count) - longer_s;
-            totals.queueing = Some(Delays::of_mean(waited_s.max(0.0), excess.count));
+            totals.queueing = Some(Cow::Owned(Delays::of_mean(waited_s.max(0.0), excess.count)));
         }
         totals.jitter_count = one_way.delays.count.saturating_sub(1);
         totals.jitter_sum_s = one_way.jitter_sum_s;
@@ -146,9 +146,9 @@ impl<'a> FlowTotals<'a> {
         self.bytes_sent += other.bytes_sent;
         self.bytes_delivered += other.bytes_delivered;
         self.payload_delivered += other.payload_delivered;
-        let mut queueing = self.queueing.take().unwrap_or_else(|| self.one_way.excess());
+        let mut queueing = self.queueing().into_owned();
         queueing.merge(&other.queueing());
-        self.queueing = Some(queueing);
+        self.queueing = Some(Cow::Owned(queueing));
         self.one_way.to_mut().merge(&other.one_way);
         self.jitter_count += other.jitter_count;
         self.jitter_sum_s += other.jitter_sum_s;
@@ -165,8 +165,8 @@ impl<'a> FlowTotals<'a> {
         self.seconds = seconds;
     }
 
-    pub(super) fn queueing(&self) -> Delays {
-        self.queueing.clone().unwrap_or_else(|| self.one_way.excess())
+    pub(super) fn queueing(&self) -> Cow<'_, Delays> {
+        self.queueing.as_deref().map_or_else(|| Cow::Owned(self.one_way.excess()), Cow::Borrowed)
     }
 
     fn rate_bps(&self, bytes: u64) -> f64 {

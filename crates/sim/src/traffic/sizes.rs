@@ -28,6 +28,12 @@ impl Sizes {
         self.sizes.iter().map(|&(_, bytes)| bytes).max().unwrap_or_default()
     }
 
+    /// The smallest, in bytes.
+    #[must_use]
+    pub fn smallest(&self) -> u32 {
+        self.sizes.iter().map(|&(_, bytes)| bytes).min().unwrap_or_default()
+    }
+
     /// The size of one datagram, in bytes, headers included.
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         let drawn = stream.uniform();

@@ -169,10 +169,12 @@ impl DatagramFlow {
         self
     }
 
-    /// Whether its datagrams have several sizes.
+    /// Bytes of its smallest packets, header included; the last of a video's frame has what is left over.
     #[must_use]
-    pub fn is_mixed(&self) -> bool {
-        self.sizes.is_some()
+    pub fn smallest(&self, video: bool) -> u32 {
+        let Fragments { size, last_size, .. } = self.fragments;
+        let whole = || if video { self.header_bytes + 1 } else { size.min(last_size) };
+        self.sizes.as_ref().map_or_else(whole, |sizes| sizes.0.smallest())
     }
 
     /// Sends a datagram, all its fragments at once, and says how many bytes it has, header included.
@@ -287,7 +289,7 @@ impl DatagramFlow {
         self.bytes_delivered += u64::from(packet.size());
         self.arrived = now.time;
         let transit_s = now.time.since(packet.sent());
-        network.note_one_way_delay(self.flow, transit_s);
+        network.note_datagram_delay(self.flow, packet.size(), transit_s);
         if self.frames.is_some() || self.fragments.count == 1 {
             self.payload_delivered += u64::from(packet.size() - self.header_bytes);
             let fresh = self.playout.count(packet.seq(), transit_s);

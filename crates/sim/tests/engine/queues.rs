@@ -1,7 +1,9 @@
 //! Queue disciplines against what their sources say of them.
 
 use crate::engine::common::networks::{AT_DEPARTURE, open_loop, with_queues};
-use crate::engine::common::{cases, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
+use crate::engine::common::{
+    cases, column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -19,8 +21,9 @@ use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{
-    FramingSpec, Intervals, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec,
+    Ecn, FramingSpec, Intervals, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec,
 };
+use tightlink_sim::tables::Column;
 use tightlink_sim::time::Time;
 
 const SITE: Site<'static> = Site {
@@ -285,6 +288,34 @@ fn delay_and_utilization(queue: QueueSpec, flows: u32) -> (f64, f64) {
     let tables = run(&bulk(queue, flows, 1e7, 60.0));
     let packets_per_s = integers(&tables.links, "packets_out")[0] as f64 / 60.0;
     (floats(&tables.links, "queue_mean_packets")[0] / packets_per_s, floats(&tables.links, "utilization")[0])
+}
+
+/// In series as in the totals; where nothing marks there is no such series.
+#[test]
+fn marks_are_sampled_where_a_queue_may_mark() {
+    let queues =
+        [codel(true), QueueSpec::Pie(PieSpec { ecn: true, ..pie() }), QueueSpec::Red(RedSpec { ecn: true, ..red() })];
+    for queue in queues {
+        let mut scenario = bulk(queue, 3, 1e7, 6.0);
+        scenario.observe.interval_s = Some(0.25);
+        for flow in &mut scenario.flows {
+            let TransportSpec::Tcp(tcp) = &mut flow.transport else { unreachable!("all are TCP") };
+            tcp.ecn = Ecn::Classic;
+            flow.stop_s = 5.0;
+        }
+        let tables = run(&scenario);
+        let series = tables.series.expect("an interval was given");
+        let Column::Category(metrics, names) = column(&series, "metric") else { panic!("words") };
+        let samples = metrics.iter().zip(floats(&series, "value"));
+        let marked: Vec<f64> = samples
+            .filter(|(metric, _)| names[**metric as usize] == "packets_marked")
+            .map(|(_, &value)| value)
+            .collect();
+        assert_eq!(marked.len(), 23, "of one link, each quarter of a second");
+        let total = integers(&tables.links, "packets_marked")[0];
+        assert!(total > 5);
+        assert_eq!(marked.iter().sum::<f64>(), total as f64);
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use tightlink_sim::probe::Totals;
 use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{
-    Duration, Intervals, Pace, Profile, QueueLimit, Scenario, SizeShare, TrafficSpec, TransportSpec, UdpSpec,
+    Duration, FramingSpec, Intervals, Pace, Profile, QueueLimit, Scenario, SizeShare, TrafficSpec, TransportSpec,
+    UdpSpec, VideoSpec,
 };
 use tightlink_sim::{ScenarioError, Simulation};
 
@@ -57,6 +58,32 @@ proptest! {
             bytes += pair[0].1;
             let due_s = 8.0 * f64::from(bytes) / rate_bps;
             prop_assert!((pair[1].0 - due_s).abs() < 1e-9, "{:?} after {} B", pair, bytes);
+        }
+    }
+
+    /// Flows' waits are those at their only queue, whatever takes how long on the wire: of several sizes, of fragments, and
+    /// of video, whose frames end with what is left over.
+    #[test]
+    fn waits_are_those_of_the_queue(kind in 0usize..3, overhead_bytes in 0u32..60, bytes in 100u32..1500, seed in 0u64..100) {
+        let cbr = TrafficSpec::Cbr { pace: Pace::RateBps(9e5), random: Intervals::Exponential };
+        let video = VideoSpec { interval_s: 0.04, frame_bytes: 4000.0, group_of_pictures: 10, key_frame_ratio: 3.0, variation: 0.5, spread: false };
+        let (traffic, transport) = match kind {
+            0 => (cbr, mixed(&[(bytes, 0.5), (1500, 0.5)])),
+            1 => (cbr, udp(1500 + bytes)),
+            _ => (TrafficSpec::Video(video), udp(1200)),
+        };
+        let mut scenario = source(traffic, transport, seed);
+        scenario.flows[0].stop_s = 8.0;
+        scenario.links = wire("wire", (0, 1), 1e6, 0.02, QueueLimit::Unlimited).to_vec();
+        for link in &mut scenario.links {
+            (link.mtu_bytes, link.framing) = (Some(1500), FramingSpec { overhead_bytes, smallest_bytes: 64 });
+        }
+        let tables = run(&scenario);
+        prop_assert_eq!(integers(&tables.flows, "packets_delivered")[0], integers(&tables.flows, "packets_sent")[0]);
+        let of = |table, what: &str| floats(table, &format!("queueing_delay_{what}_s"))[0];
+        for (what, most) in [("mean", 1e-9), ("max", 1e-9), ("p50", 0.016), ("p95", 0.016), ("p99", 0.016)] {
+            let (flow, queue) = (of(&tables.flows, what), of(&tables.links, what));
+            prop_assert!((flow - queue).abs() <= most * (queue + 1e-6) + 1e-9, "{what}: {flow} of the flow, {queue} of the queue");
         }
     }
 

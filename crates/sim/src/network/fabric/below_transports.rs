@@ -51,6 +51,11 @@ impl<P: Probe> Network for Fabric<P> {
     }
 
     #[inline]
+    fn note_datagram_delay(&mut self, flow: u32, size: u32, delay_s: f64) {
+        self.delays.note_datagram(flow, size, delay_s);
+    }
+
+    #[inline]
     fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
         self.delays.note_rtt(flow, rtt_s);
     }

@@ -26,13 +26,17 @@ impl<P: Probe> Fabric<P> {
         let Some(mut samples) = self.samples.take() else { return };
         // A gate changes at events alone, and is sampled at one; behind it, the server refuses nothing.
         let wire = self.links[index as usize].server.wire();
-        let gate = self.gates.of(index).map(|gate| (gate.waiting(), gate.counts.dropped, gate.backlog_s(wire)));
+        let gate = self
+            .gates
+            .of(index)
+            .map(|gate| (gate.waiting(), gate.counts.dropped, gate.counts.marked, gate.backlog_s(wire)));
         let (link, mut around) = self.around(index);
         samples.link_before((index, link), now, &mut around, |sample| match gate {
             None => sample,
-            Some((waiting, dropped, held_s)) => LinkSample {
+            Some((waiting, dropped, marked, held_s)) => LinkSample {
                 waiting,
                 dropped: dropped + sample.dropped,
+                marked: marked + sample.marked,
                 backlog_s: sample.backlog_s + held_s,
                 ..sample
             },

@@ -99,6 +99,8 @@ pub struct LinkSample {
     pub busy_s: f64,
     /// Packets that the queue refused or the wire lost.
     pub dropped: u64,
+    /// Packets that the queue marked.
+    pub marked: u64,
     /// Seconds until what is there has been sent.
     pub backlog_s: f64,
     /// What changes.
@@ -352,6 +354,7 @@ impl Link {
             busy_s: self.busy_until(now.time),
             changes: self.server.sample_changes(now.time),
             dropped: self.refused() + self.packets_lost(),
+            marked: self.managed.as_ref().map_or_else(|| self.server.marked(), |managed| managed.counts.marked),
             backlog_s: self.backlog_s(now.time),
         }
     }

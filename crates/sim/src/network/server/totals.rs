@@ -52,6 +52,12 @@ impl Server {
         self.rare.dropped
     }
 
+    /// Packets marked so far.
+    #[must_use]
+    pub fn marked(&self) -> u64 {
+        self.rare.marked
+    }
+
     /// Random numbers that the queue has drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {

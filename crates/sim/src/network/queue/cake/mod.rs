@@ -70,7 +70,8 @@ pub enum Cells {
 
 impl Overhead {
     /// Bytes for which the shaper takes a packet of `size` bytes.
-    fn adjusted(&self, size: u32) -> u32 {
+    #[must_use]
+    pub fn adjusted(&self, size: u32) -> u32 {
         let size = (size + self.bytes).max(self.smallest_bytes);
         match self.cells {
             Cells::None => size,
