@@ -18,6 +18,7 @@ from tightlink.analysis.traffic.cross_correlation import lag
 from tightlink.analysis.traffic.cycles import PERIODS, cycles
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
+from tightlink.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +152,27 @@ def test_arrivals_that_are_no_poisson_process() -> None:
     assert "they depend on each other" in dependent.sentence()
     with pytest.raises(tl.TightlinkError, match="all arrivals are at one time"):
         interarrivals(np.ones(100))
+
+
+@pytest.mark.parametrize(("tick", "count"), [(1e-3, 400), (1e-2, 400), (1e-1, 400), (1e-4, 4000)])
+def test_poisson_arrivals_by_a_clock_that_ticks_pass_as_others_do(tick: float, count: int) -> None:
+    rng = np.random.default_rng(8)
+    found = [interarrivals(np.round(np.cumsum(rng.exponential(0.1, count)) / tick) * tick) for _ in range(200)]
+    assert 0.9 <= np.mean([each.poisson for each in found]) <= 0.99
+    assert all(each.tick_s in {0.0, tick} for each in found)
+    assert f"in steps of {format_time(tick)}, and were spread" in next(each for each in found if each.tick_s).sentence()
+
+
+def test_bursts_by_a_clock_that_ticks_are_no_poisson_process() -> None:
+    rng = np.random.default_rng(9)
+    bursts = np.repeat(np.cumsum(rng.integers(1, 20000, 300)), 5) * 1e-6
+    assert interarrivals(bursts).tick_s == pytest.approx(1e-6)
+    assert not interarrivals(bursts).exponential
+    # Doubles are hardly exact enough for microseconds since 1970.
+    assert interarrivals(1.7e9 + bursts).tick_s == pytest.approx(1e-6)
+    # Where none share a time there is nothing to spread.
+    assert interarrivals(np.arange(1000) * 0.01).tick_s == 0
+    assert not interarrivals(np.arange(1000) * 0.01).poisson
 
 
 def _autoregressive(correlation: float, n: int, rng: np.random.Generator) -> Array:

@@ -3,6 +3,10 @@
 Both are tested, as Paxson and Floyd (1995) do: the distribution by Anderson and Darling's statistic for exponential
 times of unknown mean (Stephens 1974), dependence by the correlation of neighbours. A Poisson process passes both in
 95 % of cases.
+
+A clock that ticks lets arrivals share a time, which exponential times between them never do, and the statistic weighs
+the shortest times most. Of a Poisson process the arrivals within a tick lie anywhere in it, independently: times of a
+clock are spread over their ticks, which makes it a Poisson process again, and changes of others nothing above a tick.
 """
 
 from __future__ import annotations
@@ -11,9 +15,11 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink import units
 from tightlink.analysis.traffic.values import numbers
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
+from tightlink.numbers import grouped
 
 LEAST_ARRIVALS: Final = 50
 #: What the statistic exceeds with probability 2.5 %, of exponential times with unknown mean (Stephens 1974).
@@ -22,6 +28,12 @@ CRITICAL: Final = 1.606
 _CORRELATION: Final = 2.2414
 #: Points of the distribution that are kept for a figure.
 _POINTS: Final = 500
+#: Ticks of clocks, in seconds, the longest first.
+_TICKS: Final = tuple(10.0**-digits for digits in range(10))
+#: How far a time may lie beside a tick, in ticks: of times of no clock hardly any fifty lie so near.
+_BESIDE: Final = 0.25
+#: Of the spreading: the same arrivals have the same answer.
+_SEED: Final = 1
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,8 @@ class Arrivals:
     distribution: pl.DataFrame
     """``time_s``, ``longer`` (share of times between arrivals that are longer), ``exponential`` (the same if they were
     exponential)."""
+    tick_s: float = 0.0
+    """Of the clock, where arrivals share a time of it: they are spread over its ticks."""
 
     @property
     def exponential(self) -> bool:
@@ -60,7 +74,10 @@ class Arrivals:
 
     def sentence(self) -> str:
         """The finding, for people."""
-        tests = f"A² = {self.statistic:.3g} (critical {CRITICAL}), correlation of neighbours {self.correlation:.2f}"
+        correlation = grouped(f"{self.correlation:.2f}")
+        tests = f"A² = {self.statistic:.3g} (critical {CRITICAL}), correlation of neighbours {correlation}"
+        if self.tick_s:
+            tests += f"; times are told in steps of {units.format_time(self.tick_s)}, and were spread over them"
         rate = f"{self.rate_per_s:.4g} arrivals/s"
         if self.poisson:
             return f"like a Poisson process of {rate}: {tests}"
@@ -84,17 +101,20 @@ def interarrivals(times_s: ArrayLike) -> Arrivals:
     Example:
         >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
         >>> print(tl.analyze.interarrivals(times).sentence())
-        like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01
+        like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours −0.01
     """
     times = np.sort(numbers(times_s))
     if len(times) < LEAST_ARRIVALS:
         raise TightlinkError(f"{len(times)} arrivals: expected at least {LEAST_ARRIVALS}")
     if not np.isfinite(times).all():
         raise TightlinkError("a time is missing: expected a number for every arrival")
+    if times[0] == times[-1]:
+        raise TightlinkError("all arrivals are at one time")
+    tick = _tick(times)
+    if tick:
+        times = np.sort(times + tick * np.random.default_rng(_SEED).random(len(times)))
     between = np.diff(times)
     mean = float(between.mean())
-    if mean == 0:
-        raise TightlinkError("all arrivals are at one time")
     deviations = between - mean
     varies = np.ptp(between) > 0
     correlation = float((deviations[1:] * deviations[:-1]).sum() / (deviations**2).sum()) if varies else 1.0
@@ -107,7 +127,19 @@ def interarrivals(times_s: ArrayLike) -> Arrivals:
         correlation,
         _CORRELATION / math.sqrt(len(between)),
         _distribution(between),
+        tick,
     )
+
+
+def _tick(times: Array) -> float:
+    """The tick of the clock that told these times, ascending, where some share one; else nothing."""
+    if (np.diff(times) > 0).all():
+        return 0.0
+    # Doubles are exact enough for microseconds since 1970, hardly so.
+    precision = float(np.spacing(np.abs(times).max()))
+    since = times - times[0]
+    told = (tick for tick in _TICKS if precision <= _BESIDE * tick)
+    return next((tick for tick in told if np.abs(since / tick - np.rint(since / tick)).max() <= _BESIDE), 0.0)
 
 
 def _anderson_darling(scaled: Array) -> float:
