@@ -165,6 +165,22 @@ def test_fractions_have_the_resolution_that_they_claim(factors: int, resolution:
         assert all((first == other).all() for other in others)
 
 
+@pytest.mark.parametrize(
+    ("factors", "resolution", "runs", "had"),
+    [(3, 3, 4, 3), (4, 3, 8, 4), (5, 4, 16, 5), (6, 5, 32, 6), (7, 5, 64, 7), (8, 3, 16, 4), (12, 7, 1024, 8)],
+)
+def test_as_many_runs_as_a_resolution_takes_have_the_highest_that_they_can(
+    factors: int, resolution: int, runs: int, had: int
+) -> None:
+    """Sizes and resolutions from Box, Hunter, Hunter, Statistics for Experimenters, table 12.15."""
+    for found in (
+        fraction(factors, resolution),
+        fraction(factors, resolution, 2 * runs),
+        fraction(factors, None, runs),
+    ):
+        assert (len(found.signs), found.resolution) == (runs, had)
+
+
 def test_of_a_design_that_claims_too_much() -> None:
     """The check sees a resolution that is not there."""
     signs = np.array([[a, b, a * b, a * b] for a in (-1, 1) for b in (-1, 1)])

@@ -81,7 +81,7 @@ def sweep(
         design: Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default:
             full).
         replications: Runs of each combination, with seeds from the scenario's on (default: 1).
-        resolution: Resolution of a fractional design, such as 4.
+        resolution: Least resolution of a fractional design, such as 4; the runs that it takes may have a higher one.
         runs: Combinations of a Latin hypercube; the most of a fractional design.
         design_seed: Seed of the choice that a Latin hypercube makes (default: 1).
         precision: metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that

@@ -62,7 +62,7 @@ def sweep(  # noqa: PLR0913
             begin with).
         design: Which combinations: "full", "two-level", "fractional", "one-at-a-time", "latin-hypercube", or the name
             of a CSV file.
-        resolution: Resolution of a fractional design.
+        resolution: Least resolution of a fractional design.
         runs: Combinations of a Latin hypercube; the most of a fractional design.
         design_seed: Seed of the choice that a Latin hypercube makes (default 1).
         precision: Metric and half width of its 95 % confidence interval, such as "goodput_bps=5 %", to replicate until

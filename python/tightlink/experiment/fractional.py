@@ -80,7 +80,7 @@ def fraction(factors: int, resolution: int | None, runs: int | None = None) -> F
 
     Args:
         factors: How many there are.
-        resolution: From 3 on; without it, the highest that the runs allow.
+        resolution: From 3 on, the least; without it, the highest that the runs allow.
         runs: The most runs; without it, as many as the resolution takes.
 
     Raises:
@@ -100,13 +100,13 @@ def fraction(factors: int, resolution: int | None, runs: int | None = None) -> F
     if runs is not None and fewest > runs:
         needed = f"resolution {resolution or LOWEST} of {factors} factors takes {fewest} runs"
         raise ScenarioError(f"at least {fewest}: {needed}", key="runs", value=runs)
-    if resolution is not None or runs is None:
-        return found
-    for higher in range(LOWEST + 1, factors + 1):
-        if fewest_runs(factors, higher) > runs:
+    # What the smallest design of a resolution has room for costs nothing: 16 runs of 5 factors have 5 as well as 4.
+    most = fewest if runs is None or resolution is not None else runs
+    for higher in range((resolution or LOWEST) + 1, factors + 1):
+        if fewest_runs(factors, higher) > most:
             break
         better = _of_resolution(factors, higher)
-        if len(better.signs) > runs:
+        if len(better.signs) > most:
             break
         found = better
     return found
