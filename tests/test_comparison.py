@@ -264,6 +264,33 @@ def test_means_over_replications_have_intervals(tmp_path: Path) -> None:
     assert " ± " in repr(found)
 
 
+def test_replications_of_one_scenario_beside_those_of_another(tmp_path: Path) -> None:
+    """Nothing is varied but the seed, as where the guide asks for replications of both."""
+    noise = 'traffic.noise = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "50 ms", off = "50 ms" }'
+    base = tl.loads(BASE + noise)
+    first = tl.sweep(base, replications=3, output=tmp_path / "first")
+    second = tl.sweep(base.set("link.wire.delay", "20 ms"), replications=3, output=tmp_path / "second")
+    found = tl.compare(first, second)
+    (row,) = found.values.filter(metric="goodput_bps").to_dicts()
+    assert row["entity"] == "any seed"
+    for name, side in (("first", first), ("second", second)):
+        mean = side.summary.select("goodput_bps", "goodput_half_width_bps").row(0)
+        assert (row[name], row[f"{name}_half_width"]) == pytest.approx(mean)
+    assert row["difference_half_width"] > 0
+    assert found.differences.rows() == [("link.wire.delay", "10 ms", "20 ms")]
+    # Of one of the levels the other has the value; otherwise each is held against it.
+    queues = ["5 packets", "10 packets"]
+    levels = tl.compare(first, tl.sweep(base, {"link.wire.queue": queues}, replications=3, output=tmp_path / "third"))
+    assert levels.of("runs", "goodput_bps")["entity"].to_list() == ["link.wire.queue = 10 packets"]
+    delays = tl.sweep(base, {"link.wire.delay": ["5 ms", "6 ms"]}, replications=3, output=tmp_path / "fourth")
+    assert tl.compare(delays, first).of("runs", "goodput_bps")["entity"].to_list() == [
+        "link.wire.delay = 5 ms",
+        "link.wire.delay = 6 ms",
+    ]
+    with pytest.raises(tl.TightlinkError, match=r"nothing in common .*: expected --by"):
+        tl.compare(delays, tmp_path / "third")
+
+
 def test_differences_over_seeds_leave_out_what_chance_does_to_both(tmp_path: Path) -> None:
     """Sent at the same random times over a line that is 1 ms longer, each packet comes 1 ms later."""
     text = """

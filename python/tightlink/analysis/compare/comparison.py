@@ -320,7 +320,7 @@ def _of_experiments(
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
-    warnings = () if values.height else (f"the two have no combination of {', '.join(shared)} in common",)
+    warnings = () if values.height else (f"the two have no {_combination(shared)} in common",)
     measured = ["source" in frame.columns for frame in frames]
     agreements = {}
     if measured[0] != measured[1]:
@@ -333,6 +333,10 @@ def _of_experiments(
     return Comparison(
         names, values, alone, agreements, empty, differences, nothing(), warnings, (*notes, *_unlike_seeds(runs, names))
     )
+
+
+def _combination(keys: Sequence[str]) -> str:
+    return f"combination of {', '.join(keys)}" if keys else "run that ended"
 
 
 def _unlike_seeds(sides: Sequence[pl.DataFrame], names: tuple[str, str]) -> tuple[str, ...]:

@@ -25,10 +25,12 @@ BLOCK: Final = (_SEED, "repeat")
 COPIED: Final = "copied"
 #: Levels up to which each is named.
 _MOST_LEVELS: Final = 6
+#: What runs have in common of which nothing was varied but the seed.
+_ANY: Final = "any seed"
 
 
 def varied(sides: Sequence[Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
-    """What was varied in both, as one of them says it or as the names of columns tell.
+    """What was varied in both, as one of them says it or as the names of columns tell; nothing of replications alone.
 
     Raises:
         TightlinkError: They have nothing of it in common.
@@ -38,10 +40,11 @@ def varied(sides: Sequence[Experiment], frames: Sequence[pl.DataFrame]) -> list[
     dotted = [name for name in frames[0].columns if "." in name and name.partition(".")[0] in Scenario.model_fields]
     keys = list(dict.fromkeys([*factors[0], *factors[1]])) or dotted
     shared = [key for key in keys if all(key in frame.columns for frame in frames)]
-    if not shared:
+    replicated = any(side.description.get("factors") == [] for side in sides)
+    if not shared and not (replicated and all("factors" in side.description for side in sides)):
         what = ", ".join([*factors[0], *factors[1]])
         said = f"the two varied nothing in common ({what})" if what else "nothing says what was varied"
-        raise TightlinkError(f"{said}: expected by, or --by, with columns of runs.parquet that both have")
+        raise TightlinkError(f"{said}: expected --by (in Python by) with columns of runs.parquet that both have")
     return shared
 
 
@@ -156,7 +159,8 @@ def _paired(runs: Sequence[pl.DataFrame], place: int) -> pl.DataFrame:
     own, other = pl.col("_own0"), pl.col("_own1")
     against = pl.when(own.is_not_null() & (other != "")).then(pl.format(" against {}", other)).otherwise(pl.lit(""))
     first = pl.when(own.is_null()).then(other).otherwise(own)
-    left = pl.when(first != "").then(pl.format("{}, {}", "_shared", first)).otherwise(pl.col("_shared"))
+    parts = [pl.when(part != "").then(part) for part in (pl.col("_shared"), first)]
+    left = pl.coalesce(pl.concat_str(parts, separator=", ", ignore_nulls=True).replace("", None), pl.lit(_ANY))
     named = both.with_columns(entity=left + against).drop_nulls(f"_own{place}")
     side = runs[place].rename({"_own": f"_own{place}"})
     each = side.join(named, on=["_shared", f"_own{place}"], how="inner", maintain_order="left_right")
