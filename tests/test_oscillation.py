@@ -170,6 +170,27 @@ def test_limit_cycles(shape: Any, period: float, amplitude: float | None) -> Non
         assert found.relative_amplitude == pytest.approx(found.amplitude / found.mean)
 
 
+@pytest.mark.parametrize("period", [45, 61, 90, 180, 187])
+@pytest.mark.parametrize("jitter", [0.0, 0.02])
+def test_losses_once_in_a_period_are_as_strong_at_each_multiple(period: int, jitter: float) -> None:
+    """Flows that lose a packet at the top of each sawtooth: the strongest of so many peaks is any of them."""
+    random = np.random.default_rng(period)
+    values = np.zeros(2800)
+    times = np.cumsum(period * (1 + jitter * random.normal(size=2800 // period)))
+    values[times[times < 2799].round().astype(int)] = 1
+    found = oscillation(values, 0.05)
+    assert found.significant
+    assert found.period_s == pytest.approx(0.05 * period, rel=0.02)
+
+
+def test_a_period_lies_between_those_that_the_spectrum_has() -> None:
+    random = np.random.default_rng(4)
+    for period in random.uniform(20, 60, 20):
+        values = 5 + np.sin(2 * np.pi * np.arange(600) / period) + 0.1 * random.normal(size=600)
+        # At 30 periods in the series its spectrum has some that are 3 % apart.
+        assert oscillation(values, 1.0, simulations=99, level=0.05).period_s == pytest.approx(period, rel=0.004)
+
+
 def test_a_feedback_that_comes_too_late() -> None:
     """x' = −x(t − τ): beyond τ = π/2 it oscillates, with a period near 4 τ; below, noise is damped (Hayes, 1950)."""
     random = np.random.default_rng(6)
@@ -189,7 +210,7 @@ def test_a_small_period_does_not_count() -> None:
     values = 100 + 0.05 * np.sin(np.arange(400)) + np.random.default_rng(1).normal(scale=0.01, size=400)
     found = oscillation(values, 1.0)
     assert (found.significant, found.oscillates) == (True, False)
-    assert found.sentence().startswith("no oscillation that counts: a period of 6.25 s, but an amplitude of 0.05 % of")
+    assert found.sentence().startswith("no oscillation that counts: a period of 6.28 s, but an amplitude of 0.05 % of")
 
 
 def test_what_does_not_vary() -> None:

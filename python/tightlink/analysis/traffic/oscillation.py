@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.traffic.by_chance import p_value
-from tightlink.analysis.traffic.red_noise import Spectrum, largest_ratios
+from tightlink.analysis.traffic.red_noise import LEAST_CYCLES, Spectrum, largest_ratios
 from tightlink.analysis.traffic.values import at_intervals
 from tightlink.lazy import Array, ArrayLike, np, pl
+from tightlink.numbers import grouped
 
 #: From here on an amplitude counts: this share of the mean.
 LEAST_AMPLITUDE: Final = 0.1
@@ -31,6 +32,8 @@ _CONSTANT: Final = 1e-12
 #: An oscillation in bursts has nearly as much power at multiples of its frequency: up to this one, a peak at a
 #: divisor with at least half the power is the oscillation itself.
 _MULTIPLES: Final = 6
+#: So is any divisor with half the power where as much is at all multiples between; beyond that one, at half of them.
+_BETWEEN: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Oscillation:
     interval_s: float
     mean: float
     period_s: float
-    """Of the strongest peak; NaN where nothing varies."""
+    """Of the strongest peak, or of the one that it is a multiple of, between two frequencies of the spectrum; NaN where
+    nothing varies."""
     period_round_trips: float
     """The same in round-trip times; NaN where these are not known."""
     amplitude: float
@@ -135,8 +139,9 @@ def oscillation(
     noise = largest_ratios(int(spectrum.noise), count, simulations, _SEED)
     p = p_value(ratio, noise)
     critical = float(np.quantile(noise, 1 - level, method="higher"))
-    period = 1 / float(spectrum.frequency_hz[_peak(spectrum, critical)])
-    amplitude = _amplitude(spectrum, 1 / period)
+    peak = _peak(spectrum, critical)
+    period = 1 / _between(spectrum, peak)
+    amplitude = _amplitude(spectrum, float(spectrum.frequency_hz[peak]))
     return Oscillation(
         samples=count,
         interval_s=interval_s,
@@ -179,13 +184,43 @@ def _peak(spectrum: Spectrum, critical: float) -> int:
         return int(spectrum.ratio.argmax())
     power = np.where(significant, spectrum.power, 0.0)
     strongest = int(power.argmax())
-    step = spectrum.frequency_hz[1] - spectrum.frequency_hz[0]
-    for multiple in range(_MULTIPLES, 1, -1):
-        near = np.abs(spectrum.frequency_hz * multiple - spectrum.frequency_hz[strongest]) <= multiple * step
-        if near.any() and power[near].sum() >= power[strongest] / 2:
-            return int(np.where(near, power, 0.0).argmax())
+    cycles, half, count = strongest + LEAST_CYCLES, power[strongest] / 2, len(power)
+    # A peak between two frequencies has half its height at each.
+    likely = np.where(spectrum.ratio >= critical / 2, spectrum.power, 0.0)
+    for multiple in range(cycles // LEAST_CYCLES + 1, 1, -1):
+        near = _near(cycles / multiple, count)
+        if likely[near].sum() < half:
+            continue
+        few = multiple <= _MULTIPLES
+        # There is none between the first and the second; the third is next.
+        others = [times * cycles / multiple for times in range(2, multiple)] or [3 * cycles / multiple]
+        found = sum(likely[_near(other, count)].sum() >= half for other in others)
+        if found >= (1 if few else _BETWEEN) * len(others) or (few and power[near].sum() >= half):
+            return int(near.start + likely[near].argmax())
     return strongest
 
 
+def _near(cycles: float, count: int) -> slice:
+    """The frequencies of the spectrum within a step of one, which is in cycles of the series."""
+    first, last = math.ceil(cycles - 1) - LEAST_CYCLES, math.floor(cycles + 1) - LEAST_CYCLES
+    return slice(max(first, 0), min(max(last + 1, 0), count))
+
+
+def _between(spectrum: Spectrum, peak: int) -> float:
+    """The frequency of a peak, which lies between two of the spectrum.
+
+    A sine between two frequencies has amplitudes at these in inverse proportion to how far it is from each (D. C. Rife,
+    G. A. Vincent: Use of the Discrete Fourier Transform in the Measurement of Frequencies and Levels of Tones, Bell
+    System Technical Journal 49(2), 1970).
+    """
+    power, frequency = spectrum.power, spectrum.frequency_hz
+    sides = [place for place in (peak - 1, peak + 1) if 0 <= place < len(power)]
+    side = max(sides, key=lambda place: float(power[place]))
+    apart = math.sqrt(power[side] / power[peak]) if power[peak] else 0.0
+    # Where a peak is told by its ratio, the neighbour may be the larger one: then it is in the middle at most.
+    return float(frequency[peak] + (frequency[side] - frequency[peak]) * min(apart / (1 + apart), 0.5))
+
+
 def _rounded(value: float) -> str:
-    return f"{value:.4g}"
+    # A period is known to some hundredths of a step of the spectrum.
+    return grouped(f"{value:.{max(3, 1 + math.floor(math.log10(value)))}g}")
