@@ -113,6 +113,22 @@ def test_ranks_by_hand() -> None:
     assert found.sentence().startswith("compound ranks best, 1.38 ± 0.48 of 3 over 4 cells (Friedman's test: p = 0.28")
 
 
+def test_responses_that_say_the_same_are_told_apart_as_often_as_one() -> None:
+    """Friedman's test of four equal algorithms: a condition counts once, however many responses it has."""
+    random = np.random.default_rng(1)
+    found = []
+    for _ in range(200):
+        value = random.normal(size=40)
+        copies = {name: value + 0.001 * random.normal(size=40) for name in ("first", "second", "third")}
+        runs = pl.DataFrame(
+            {"path": list("abcdefghij") * 4, "tcp": [name for name in "pqrs" for _ in range(10)], **copies}
+        )
+        found.append(ranks(runs, condition="path", algorithm="tcp"))
+    assert {(each.summary["cells"][0], each.left_out) for each in found} == {(30, 0)}
+    # 5 %, and three standard errors.
+    assert sum(each.p < 0.05 for each in found) <= 19
+
+
 def test_the_smallest_may_be_best() -> None:
     runs = _throughputs()
     most = ranks(runs, condition="path", algorithm="tcp", responses=["goodput_bps"]).table["rank"]

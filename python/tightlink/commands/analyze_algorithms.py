@@ -103,7 +103,7 @@ def ranks(
         _print_ranks(found)
         if (responses_ := len(chosen or ())) > 1:
             both = f"The {best} of each of {responses_} responses has rank 1, be that good or bad"
-            print_text(f"\n{both}; those of one run go together, so that p is too small: --responses names one.")
+            print_text(f"\n{both}, and p is of the mean rank under each condition: --responses names one.")
 
     return Finding(
         lambda: {"finding": found.sentence()} | plain(found),

@@ -2,7 +2,8 @@
 
 Under each condition and in each response the algorithms are ranked from 1, the best; equal ones share the mean of
 their ranks. An algorithm with a low mean rank and a low standard deviation is good nearly everywhere. Friedman's test
-says whether ranks differ by more than chance would have them.
+says whether ranks differ by more than chance would have them. Responses of one run go together, so that its blocks are
+conditions: of several responses each condition has the mean of their ranks.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Ranks:
     summary: pl.DataFrame
     #: Cells that lack an algorithm and are no part of the summary.
     left_out: int
-    #: Friedman's test over the cells in which all algorithms have a value: the probability of ranks so different
-    #: where all are alike; NaN with fewer than three algorithms or two such cells.
+    #: Friedman's test over the conditions with cells in which all algorithms have a value: the probability of ranks so
+    #: different where all are alike; NaN with fewer than three algorithms or two such conditions.
     p: float
 
     def sentence(self) -> str:
@@ -107,7 +108,8 @@ def ranks(
 
 
 def _friedman(table: pl.DataFrame, algorithms: Sequence[str]) -> float:
-    wide = table.pivot("algorithm", index=["condition", "response"], values="rank").drop_nulls()
+    means = table.group_by("condition", "algorithm", maintain_order=True).agg(pl.col("rank").mean().round_sig_figs(12))
+    wide = means.pivot("algorithm", index="condition", values="rank").drop_nulls()
     if len(algorithms) <= _FEWEST or wide.height < _FEWEST:
         return math.nan
     columns = [wide[name].to_list() for name in algorithms]
