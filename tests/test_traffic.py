@@ -239,6 +239,20 @@ def test_cycles_of_a_day_and_a_week() -> None:
         cycles(rng.normal(size=3600), 1.0)
 
 
+def test_bursts_of_traffic_with_a_day_are_those_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hours = np.arange(28 * 24)
+    noise = 30 * np.random.default_rng(3).normal(size=len(hours))
+    day = 200 * np.cos(2 * np.pi * (hours - 15) / 24)
+    for name, values in (("flat", 1000 + noise), ("daily", 1000 + day + noise)):
+        pl.DataFrame({"time_s": hours * 3600.0, "packets": values}).write_csv(tmp_path / f"{name}.csv")
+        assert cli.main(["analyze", "traffic", str(tmp_path / f"{name}.csv")]) == 0
+    flat, *_, daily, _, _, _, found, _ = capsys.readouterr().out.splitlines()
+    assert "no bursts beyond chance" in flat
+    assert "day: ±20" in found
+    # As of the noise alone, and not smoother than chance.
+    assert daily.startswith("packets: without its cycles (day): no bursts beyond chance at long time scales: H = 0.")
+
+
 @pytest.mark.parametrize("correlation", [0.0, 0.9, 0.97])
 def test_noise_has_cycles_as_often_as_the_level_says(correlation: float) -> None:
     """Also red noise, in which frequencies below that of a week are stronger than those above."""

@@ -23,7 +23,7 @@ from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds
 from tightlink.commands.options import Names, seconds
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
-from tightlink.lazy import pl
+from tightlink.lazy import Array, np, pl
 from tightlink.run import CAPTURE, holds_run, open_run
 
 #: Tables of runs over time, the first that is there.
@@ -158,7 +158,10 @@ def cross_correlation(
 
 def _print_traffic(found: Mapping[str, dict[str, Any]], constant: Sequence[str]) -> None:
     for name, parts in found.items():
-        for each in (parts["burstiness"], parts["spikes"], *parts["cycles"]):
+        there = ", ".join(each.name for each in parts["cycles"] if each.there)
+        without = f"without its cycles ({there}): " if there else ""
+        print_text(f"{name}: {without}{parts['burstiness'].sentence()}")
+        for each in (parts["spikes"], *parts["cycles"]):
             print_text(f"{name}: {each.sentence()}")
     print_constant(constant)
 
@@ -210,8 +213,13 @@ def _described(series: Series) -> dict[str, Any]:
     except TightlinkError:
         # Shorter than two half days: nothing to look for.
         found = []
+    # A cycle is neither a burst nor a lack of them: at frequencies below its own there is less, above it more.
+    times: Array = series.begin_s + series.interval_s * np.arange(len(series.values), dtype=np.float64)
+    rest: Array = series.values
+    for each in found:
+        rest = rest - each.at(times) if each.there else rest
     return {
-        "burstiness": burstiness(series.values, series.interval_s),
+        "burstiness": burstiness(rest, series.interval_s),
         "spikes": spikes(series.values, series.interval_s, begin_s=series.begin_s),
         "cycles": found,
     }

@@ -60,6 +60,11 @@ class Cycle:
         """Whether there is such a cycle."""
         return self.p <= LEVEL
 
+    def at(self, times_s: Array) -> Array:
+        """Its sine at some times, which has no mean over a period."""
+        sine: Array = self.amplitude * np.cos(2 * np.pi * (times_s - self.peak_s) / self.period_s)
+        return sine
+
     def sentence(self) -> str:
         """The finding, for people."""
         if not self.there:
