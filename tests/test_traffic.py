@@ -417,3 +417,20 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     }
     for words, expected in wrong.items():
         assert expected in analyze(*words, code=2)
+
+
+def test_sizes_of_transfers_are_those_of_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are one row in the table of flows."""
+    tl.simulate(tl.loads("""
+        profile = "linux"
+        duration = "10 s"
+        link.wire = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "1 ms", queue = "1000 packets" }
+        traffic.web = { kind = "transfers", from = "a", to = "b", load = "30 %", of = "wire", size = { distribution = "pareto", mean = "60 kB" } }
+    """)).save(tmp_path / "run")  # fmt: skip
+    assert cli.main(["analyze", "sizes", str(tmp_path / "run"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    completions = tl.open_run(tmp_path / "run").completions
+    assert (found["flows"], found["mean"]) == (completions.height, pytest.approx(completions["bytes"].mean()))
+    assert found["alpha"]["low"] < 1.5 < found["alpha"]["high"]
+    assert cli.main(["analyze", "sizes", str(tmp_path / "run"), "--of", "flows"]) == 2
+    assert "1 sizes above zero" in capsys.readouterr().err

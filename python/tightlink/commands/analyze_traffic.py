@@ -30,6 +30,8 @@ from tightlink.run import CAPTURE, holds_run, open_run
 _OVER_TIME: Final = ("series", "users", "scatter")
 #: What is looked at where nothing is said.
 _USUAL: Final = ("throughput_bps", "packets_delivered", "packets", "bytes")
+#: Table of a run with a row for each transfer, of which the flows are a row together.
+_TRANSFERS: Final = "completions"
 #: Of the series of a capture file.
 _INTERVAL: Final = "10 ms"
 
@@ -82,7 +84,8 @@ def arrivals(
     Args:
         table: Folder of a run; a capture (pcap, pcapng); or a table with a row for each arrival.
         column: Column of the time, in seconds.
-        of: Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
+        of: Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s, and so
+            has completions, of each transfer.
     """
     frame = _rows(table, of)
     found = {}
@@ -99,16 +102,20 @@ def arrivals(
 
 
 @finds("a figure, the share of flows that are larger")
-def sizes(table: Table, *, column: str | None = None) -> Finding:
+def sizes(table: Table, *, column: str | None = None, of: str | None = None) -> Finding:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
     Args:
         table: Folder of a run with flows; a capture (pcap, pcapng); or a table with a row for each flow.
-        column: Column of the size (default: bytes_delivered; of a capture bytes_sent, those that were captured).
+        column: Column of the size (default: bytes_delivered; of completions bytes; of a capture bytes_sent, those that
+            were captured).
+        of: Table of a run: flows, or completions, which has each transfer (default: completions where there are some).
     """
-    rows = _rows(table, "flows")
+    if of is None:
+        of = _TRANSFERS if holds_run(table) and _TRANSFERS in open_run(table).tables else "flows"
+    rows = _rows(table, of)
     if column is None:
-        known = [name for name in ("bytes_delivered", "bytes_sent") if name in rows.columns]
+        known = [name for name in ("bytes_delivered", "bytes_sent", "bytes") if name in rows.columns]
         column = next((name for name in known if not rows[name].is_null().all()), "bytes_delivered")
     with named(table, column):
         found = tail(_numbers(rows, column))
