@@ -291,6 +291,18 @@ def test_replications_of_one_scenario_beside_those_of_another(tmp_path: Path) ->
         tl.compare(delays, tmp_path / "third")
 
 
+def test_seeds_of_one_scenario_differ_in_loss_as_seldom_as_an_interval_says() -> None:
+    base = tl.loads(BASE + 'traffic.call = { kind = "cbr", from = "a", to = "b", rate = "500 kbit/s" }')
+    base = base.set_all({"link.wire.loss": "5 %", "link.wire.queue": "1000 packets"})
+    runs = [tl.simulate(base.set("seed", seed)) for seed in range(1, 41)]
+    verdicts = [
+        tl.compare(*pair).summary.filter(metric="loss")["verdict"].item()
+        for pair in zip(runs[::2], runs[1::2], strict=True)
+    ]
+    # Of 20 pairs one in the mean, and with one standard error in place of two six.
+    assert sum(verdict != "same" for verdict in verdicts) <= 3
+
+
 def test_differences_over_seeds_leave_out_what_chance_does_to_both(tmp_path: Path) -> None:
     """Sent at the same random times over a line that is 1 ms longer, each packet comes 1 ms later."""
     text = """

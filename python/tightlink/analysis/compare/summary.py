@@ -29,6 +29,8 @@ _Row: TypeAlias = "tuple[str, str, float | None, float | None]"
 
 #: A relative change up to here is none: another seed may make as much.
 _SAME: Final = 0.01
+#: Half of a 95 % interval, in standard errors.
+_HALF: Final = 1.96
 #: Flows of a capture with a smaller share of its bytes do not compete.
 _NEGLIGIBLE: Final = 0.01
 #: What is better if there is more of it; all else is better if there is less.
@@ -146,8 +148,9 @@ def _loss(frame: pl.DataFrame) -> float | None:
 
 
 def _chance(*sides: pl.DataFrame) -> float:
-    """The standard error of a difference of losses, if each packet was lost by itself."""
-    return math.hypot(*(math.sqrt((_loss(frame) or 0.0) / (_sum(frame, "packets_sent") or 1.0)) for frame in sides))
+    """Half the 95 % interval of a difference of losses, if each packet was lost by itself."""
+    errors = (math.sqrt((_loss(frame) or 0.0) / (_sum(frame, "packets_sent") or 1.0)) for frame in sides)
+    return _HALF * math.hypot(*errors)
 
 
 def _fairness(run: Run) -> float | None:
