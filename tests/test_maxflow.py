@@ -269,6 +269,16 @@ def test_rates_by_a_trace_count_to_the_end_of_the_run(tmp_path: File) -> None:
     assert limits.notes == ("what changes over time counts with its mean over the 1.2 s: wire",)
 
 
+def test_shares_of_a_link_are_rounded_and_duplicates_named() -> None:
+    text = 'duration = "4 s"\nlink.l = { ends = ["a", "b"], rate = "10 Mbit/s", duplicate = "10 %", '
+    text += 'loss = { kind = "bit-errors", rate = 1e-5 }, arq.after = "4 ms" }'
+    limits = flow_limits(tl.loads(text), source="a", target="b", packet_bytes=1000)
+    assert limits.notes == (
+        "the line time of retransmissions is taken away: l, 7.688 %",
+        "packets that come out twice arrive in addition: l, 10 %",
+    )
+
+
 def test_retransmissions_of_a_link_are_named_and_arrive() -> None:
     text = 'duration = "30 s"\nlink.l = { ends = ["a", "b"], rate = "20 Mbit/s", loss = "20 %", arq.after = "8 ms" }'
     scenario = tl.loads(text)

@@ -185,8 +185,12 @@ def _notes(narrow: list[str], taken: list[Hop], size: int, duration: str) -> lis
     notes += [f"random, so that no run has just this: {hop.name}, {what}" for hop in taken if (what := drawn(hop))]
     lossy = [hop for hop in taken if loss_spec(given(hop.wire.loss)) != 0]
     again = {hop.name: retransmitted(hop, size, units.time(duration)) for hop in lossy}
-    if net := [f"{name}, {units.format_fraction(share)}" for name, share in again.items() if share]:
+    if net := [f"{name}, {100 * share:.4g} %" for name, share in again.items() if share]:
         notes.append(f"the line time of retransmissions is taken away: {', '.join(net)}")
     if lost := [name for name, share in again.items() if not share]:
         notes.append(f"random losses are not subtracted: {', '.join(lost)}")
+    if twice := [
+        f"{hop.name}, {100 * share:.4g} %" for hop in taken if (share := units.fraction(given(hop.wire.duplicate)))
+    ]:
+        notes.append(f"packets that come out twice arrive in addition: {', '.join(twice)}")
     return notes
