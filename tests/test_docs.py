@@ -38,6 +38,8 @@ import tightlink as tl
 from programs import commands, lacking, lacking_engine_for_browsers
 from terminal import check_fits
 from tightlink import cli, console, studies
+from tightlink.laboratory.lessons import LESSONS
+from tightlink.lazy import _core
 from tightlink.measure.machine import missing
 from tightlink.scenario import TOPOLOGIES
 from tightlink.scenario.table import merged
@@ -271,6 +273,18 @@ def test_every_table_of_a_scenario_has_its_place() -> None:
     for kind, topology in TOPOLOGIES.items():
         names = re.findall(r"NAME\.\w+", str(topology.__doc__).partition("Args:")[0])
         assert [name for name in names if f"`{name}" not in sections[kind]] == []
+
+
+def test_pages_count_what_there_is() -> None:
+    counted = {
+        "twenty-four [congestion controls]": (ROOT, len(_core.congestion()), 24),
+        "fifteen [queues]": (ROOT, len(_core.queues()), 15),
+        "seven lessons": (ROOT, len(LESSONS), 7),
+        "six of them": (DOCS, len([*(DOCS / "notebooks").glob("*.py")]), 6),
+    }
+    for text, (folder, there_are, told) in counted.items():
+        assert there_are == told, text
+        assert text in (folder / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_command_has_its_place() -> None:
