@@ -99,6 +99,12 @@ CHANGES = [
         "2 mbps",
         'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"; did you mean "2 Mbit/s"?',
     ),
+    # Without what a path begins with.
+    ("congestion", "bbr", "congestion: unknown key; did you mean traffic.t.tcp.congestion?"),
+    ("bandwidth", "1 Mbit/s", "bandwidth: unknown key; did you mean link.a.rate?"),
+    ("time", "1 s", 'did you mean "duration"?'),
+    ("flows", 2, "flows: unknown key; did you mean traffic.t.flows?"),
+    ("interval", "1 s", 'did you mean "observe.interval"?'),
     # As ns-2 and others write them.
     ("link.a.rate", "1.5Mb", 'did you mean "1.5 Mbit/s"?'),
     ("link.a.rate", "2mb", 'did you mean "2 Mbit/s"?'),

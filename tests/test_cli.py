@@ -382,6 +382,22 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ("nonsense", '"nonsense": there is no such command; tightlink --help lists them'),
         ("run x.toml --sed 3", "--sed: there is no such option; did you mean --seed?"),
         ("run x.toml --nonsense 3", "--nonsense: there is no such option; tightlink run --help lists them"),
+        # What other tools call an option, and keys of the scenario, as iperf3 has them as options.
+        ("plan path --rate 3", "--rate: there is no such option; did you mean --bandwidth?"),
+        ("plan path --latency 3", "did you mean --rtt?"),
+        ("run x.toml --duration 20", "--duration: there is no such option; did you mean --set duration=…?"),
+        ("run x.toml -t 20", "-t: there is no such option; did you mean --set duration=…?"),
+        ("run x.toml --rate=3", "did you mean --set link.NAME.rate=…?"),
+        ("sweep x.toml --congestion-control bbr", "did you mean --set traffic.NAME.tcp.congestion=…?"),
+        ("validate x.toml -P 4", "did you mean --set traffic.NAME.flows=…?"),
+        # Keys that lack the option before them.
+        ("run x.toml seed=3", '"seed=3": one word too many; did you mean --set seed=3?'),
+        ("sweep x.toml --vary seed=1..3 link.a.queue=5,9", "one word too many; did you mean --vary link.a.queue=5,9?"),
+        ("lab x.toml seed=1,2", "did you mean --slider seed=1,2?"),
+        ("help", 'did you mean "tightlink --help"?'),
+        ("help run", 'did you mean "tightlink run --help"?'),
+        ("version", 'did you mean "tightlink --version"?'),
+        ("analyze /", 'did you mean "tightlink analyze effects /"?'),
     ],
 )
 def test_unknown_words_are_told_with_what_to_type(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Final, Literal, get_args, get_origin
@@ -16,6 +17,8 @@ from cyclopts import (
 )
 
 from tightlink.errors import ScenarioError, closest, in_quotes, one_of
+from tightlink.scenario.overrides import whole_path
+from tightlink.scenario.synonyms import alike, called
 from tightlink.shell import quoted
 
 _KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number", Path: "the name of a file or folder"}
@@ -34,9 +37,23 @@ _COMMANDS: Final = {
     "run": "simulate sim start exec",
     "sweep": "experiment vary batch grid",
     "validate": "check lint",
+    "--help": "help man -?",
+    "--version": "version -V -v",
 }
 #: Likewise of those below one.
 _BELOW: Final = {"path": "ping traceroute mtr pathchar", "tcp": "iperf iperf3", "udp-sweep": "udp"}
+#: What iperf3 calls keys of a scenario.
+_OF_IPERF3: Final = {
+    "-b": "traffic.NAME.rate",
+    "-C": "traffic.NAME.tcp.congestion",
+    "-n": "traffic.NAME.bytes",
+    "-P": "traffic.NAME.flows",
+    "-t": "duration",
+    "-w": "traffic.NAME.tcp.window",
+}
+#: Options that take ``key=value``, the one first that is meant where a command has both.
+_TAKES_KEYS: Final = ("--vary", "--slider", "--set")
+_KEY_AND_VALUE: Final = re.compile(r"[A-Za-z][\w.*\[\]-]*=.+", re.DOTALL)
 #: Commands by the ends of the names of files that they read.
 _READERS: Final = {
     ".toml": "run",
@@ -75,10 +92,28 @@ def _unknown(error: UnknownCommandError | UnknownOptionError, command: str) -> s
     if isinstance(error, UnknownOptionError):
         word = error.token.keyword or error.token.value
         names = [name for argument in error.argument_collection for name in argument.names]
-        meant = closest(word, names, likeness=_LIKENESS)
+        meant = _option(word, names)
         ending = f"did you mean {meant}?" if meant else f"{command} --help lists them"
         return f"{word}: there is no such option; {ending}"
     return _no_command(error, error.unused_tokens or [""], command)
+
+
+def _option(word: str, names: Sequence[str]) -> str | None:
+    """The option that somebody has in mind who writes another one: by its other names, its letters, or as a key."""
+    name = word.lstrip("-").partition("=")[0]
+    known = {each.removeprefix("--"): each for each in names if each.startswith("--")}
+    if (same := alike(name, known)) is not None:
+        return known[same]
+    key = _OF_IPERF3.get(word) or (name.replace("-", "_") if word.startswith("--") else "")
+    path = key if key in _OF_IPERF3.values() else _path(key)
+    return f"--set {path}=…" if path and "--set" in names else closest(word, names, likeness=_LIKENESS)
+
+
+def _path(key: str) -> str | None:
+    """The path of a key of a scenario, be it one of the whole scenario or of what has a name in it."""
+    from tightlink.scenario.model import Scenario
+
+    return whole_path(key) or called(key, Scenario)
 
 
 def _no_command(error: CycloptsError, words: Sequence[str], command: str) -> str:
@@ -86,7 +121,12 @@ def _no_command(error: CycloptsError, words: Sequence[str], command: str) -> str
     word, *behind = words
     names = [name for name in error.app or () if not name.startswith("-")]
     top = not error.command_chain
-    found = _command(word, names, top=top) or (_command(behind[0], (), top=top) if behind and top else None)
+    if top and word == "help" and behind and behind[0] in names:
+        found: str | None = f"{behind[0]} --help"
+    elif command.endswith("analyze") and Path(word).exists():
+        found = f"effects {quoted(word)}"
+    else:
+        found = _command(word, names, top=top) or (_command(behind[0], (), top=top) if behind and top else None)
     ending = f'did you mean "{command} {found}"?' if found else f"{command} --help lists them"
     return f'"{word}": there is no such command; {ending}'
 
@@ -97,8 +137,20 @@ def _left_over(error: CycloptsError, word: str, command: str) -> str:
     first = [*(error.root_input_tokens or [])[len(error.command_chain or ()) :], "-"][0]
     if commands and not first.startswith("-") and not Path(first).suffix and not Path(first).exists():
         return _no_command(error, [first], command)
-    ending = _split(list(error.root_input_tokens or ()), word) or f"{command} --help tells what is expected"
+    ending = _as_option(error, word) or _split(list(error.root_input_tokens or ()), word)
+    ending = ending or f"{command} --help tells what is expected"
     return f'"{word}": one word too many; {ending}'
+
+
+def _as_option(error: CycloptsError, word: str) -> str | None:
+    """A key with its value, which takes an option before it, if the command has one."""
+    key, _, value = word.partition("=")
+    if error.app is None or not _KEY_AND_VALUE.fullmatch(word):
+        return None
+    names = {name for argument in error.app.assemble_argument_collection() for name in argument.names}
+    option = next((each for each in _TAKES_KEYS if each in names), None)
+    written = value if value.split() == [value] else f'"{value}"'
+    return option and f"did you mean {option} {key}={written}?"
 
 
 def _split(words: list[str], word: str) -> str | None:

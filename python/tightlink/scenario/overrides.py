@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from tightlink.errors import Argument, ScenarioError, closest, one_of
@@ -28,6 +29,8 @@ _STEP: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\[(\d+|\*)\])?", re.ASCI
 #: Tables whose keys are names that the user gave.
 _NAMED: Final = ("link", "topology", "traffic", "node")
 _LARGEST_INDEX = 9
+#: A scenario without names.
+_NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
 #: Steps to a table that has a name, such as link.wire.
 _WHOLE: Final = 2
 
@@ -68,7 +71,7 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     if len(steps) > DEEPEST:
         raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file=Argument("set"))
     first, index = steps[0]
-    if first not in _NAMED and (meant := _below_named(data, path, first)):
+    if first not in _NAMED and (meant := whole_path(path, data)):
         raise _error(path, "unknown key", meant)
     if first in _NAMED and index == "*":
         names = list(data.get(first, {}))
@@ -116,17 +119,26 @@ def values_at(data: Mapping[str, Any], key: str) -> list[Any]:
     return found
 
 
-def _below_named(data: dict[str, Any], path: str, first: str) -> str | None:
-    """The whole path where somebody has left out what it begins with: the table, or that and the name in it."""
+def whole_path(path: str, data: Mapping[str, Any] = _NO_NAMES) -> str | None:
+    """The whole path where somebody has left out what it begins with: the table, or that and the name in it.
+
+    Args:
+        path: As it was written.
+        data: The scenario's dictionary, whose names are those that are meant.
+
+    >>> whole_path("rate", {"link": {"wire": {}}}), whole_path("cca"), whole_path("seed")
+    ('link.wire.rate', 'traffic.NAME.tcp.congestion', None)
+    """
     # Not at the top: the model reads overrides.
     from tightlink.scenario.links import Link
     from tightlink.scenario.model import Scenario
-    from tightlink.scenario.traffic import Flow
+    from tightlink.scenario.synonyms import called
+    from tightlink.scenario.traffic import Bulk, Flow
 
-    known = Scenario.keys()
-    if first in known:
+    first = re.split(r"[.\[]", path, maxsplit=1)[0]
+    keys = {"scenario": Scenario.keys(), "link": Link.keys(), "traffic": Flow.keys()}
+    if first in keys["scenario"]:
         return None
-    keys = {"link": Link.keys(), "traffic": Flow.keys()}
     for table in _NAMED:
         below = data.get(table)
         if not isinstance(below, dict):
@@ -136,6 +148,13 @@ def _below_named(data: dict[str, Any], path: str, first: str) -> str | None:
         for name, given in below.items():
             if first in keys.get(table, ()) or (isinstance(given, dict) and first in given):
                 return f"{table}.{name}.{path}"
+    if called(first, Scenario):
+        return None
+    for table, kind in (("link", Link), ("traffic", Bulk)):
+        if meant := called(first, kind):
+            names = data.get(table)
+            name = next(iter(names)) if names and isinstance(names, dict) else "NAME"
+            return f"{table}.{name}.{meant}{path.removeprefix(first)}"
     return None
 
 

@@ -9,6 +9,8 @@ Example:
     ('udp.payload', 'tcp.payload')
     >>> meant_kind("droptail", ["drop-tail", "red"]), meant_kind("ftp", ["bulk", "cbr"])
     ('drop-tail', 'bulk')
+    >>> alike("rate", ["rtt", "bandwidth"]), called("cca", Bulk)
+    ('bandwidth', 'tcp.congestion')
 """
 
 from __future__ import annotations
@@ -62,8 +64,6 @@ _KINDS: Final = {
     "transfers": "poisson short",
     "users": "web http",
 }
-#: Keys with a table that has keys: how deep a key is looked for below the one where it was written.
-_DEEPEST: Final = 1
 #: Letters with which a key that nothing else begins with is meant.
 _LEAST: Final = 3
 
@@ -72,7 +72,14 @@ def meant_key(word: str, table: type[Table], beside: Collection[str] = ()) -> st
     """The key of a table, or of one below it, that somebody has in mind who writes an unknown one ``beside`` others."""
     keys = table.keys()
     begun = [key for key in keys if len(word) >= _LEAST and key.startswith(word.casefold())]
-    return _exactly(word, table, beside) or (begun[0] if len(begun) == 1 else closest(word, keys))
+    return called(word, table, beside) or (begun[0] if len(begun) == 1 else closest(word, keys))
+
+
+def alike(word: str, names: Collection[str]) -> str | None:
+    """The one of some names that others use for the same as a word."""
+    groups = [{_plain(each) for each in (key, *others.split())} for key, others in _KEYS.items()]
+    same = set().union(*(group for group in groups if _plain(word) in group))
+    return next((name for name in names if _plain(name) in same), None)
 
 
 def meant_kind(word: str, kinds: Collection[str]) -> str | None:
@@ -83,19 +90,20 @@ def meant_kind(word: str, kinds: Collection[str]) -> str | None:
     return named or closest(word, kinds) or next(begins, None)
 
 
-def _exactly(word: str, table: type[Table], beside: Collection[str], depth: int = 0) -> str | None:
+def called(word: str, table: type[Table], beside: Collection[str] = (), *, below: bool = True) -> str | None:
+    """The key of a table that is called so here or elsewhere, or ``below``, that of a table in it."""
     known = table.keys()
-    for key in (*([word] if depth else []), *_named(word, _KEYS)):
+    for key in (word, *_named(word, _KEYS)):
         if key in known:
             return key
-    if depth == _DEEPEST:
+    if not below:
         return None
     # A table that stands there comes first: a payload is that of the transport that carries the traffic.
     first = (*beside, getattr(table, "carrier", None))
     for name in sorted(table.model_fields, key=lambda name: first.index(name) if name in first else len(first)):
-        below = list(tables_in(table.model_fields[name].annotation, named=False))
+        tables = list(tables_in(table.model_fields[name].annotation, named=False))
         # Of several kinds none is meant by a key that one of them happens to have.
-        if len(below) == 1 and (found := _exactly(word, below[0], (), depth + 1)):
+        if len(tables) == 1 and (found := called(word, tables[0], below=False)):
             return f"{name.rstrip('_')}.{found}"
     return None
 
