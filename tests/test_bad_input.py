@@ -99,6 +99,15 @@ CHANGES = [
         "2 mbps",
         'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"; did you mean "2 Mbit/s"?',
     ),
+    # A fraction in place of a delay may be one of seconds, whatever the unit was.
+    ("link.a.delay", 0.02, 'did you mean "0.02 s" or "0.02 ms"?'),
+    # So many packets are bytes, and what an AQM aims at is no second.
+    ("traffic.t.tcp.window", 65535, 'did you mean "65535 B"?'),
+    ("traffic.t.tcp.window", 64, 'did you mean "64 packets"?'),
+    ("traffic.t.tcp.window", "64K", 'did you mean "64 KiB"?'),
+    ("traffic.t.bytes", "10M", 'did you mean "10 MiB"?'),
+    ("link.a.queue", {"kind": "codel", "target": 5}, 'did you mean "5 ms"?'),
+    ("traffic.t.tcp.delayed_ack_timeout", 40, 'did you mean "40 ms"?'),
     # Without what a path begins with.
     ("congestion", "bbr", "congestion: unknown key; did you mean traffic.t.tcp.congestion?"),
     ("bandwidth", "1 Mbit/s", "bandwidth: unknown key; did you mean link.a.rate?"),

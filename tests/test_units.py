@@ -114,6 +114,12 @@ def test_packets_and_fractions() -> None:
         (units.rate, float("nan"), None),
         (units.time, "10 MS", '"10 ms"'),
         (units.time, 10, '"10 s"'),
+        (units.time, "10m", '"10 min"'),
+        (units.time, "2 hrs", '"2 h"'),
+        # As iperf3 has them.
+        (units.size, "64K", '"64 KiB"'),
+        (units.size, "10M", '"10 MiB"'),
+        (units.size, "1g", '"1 GiB"'),
         (units.time, "1,5 s", '"1.5 s"'),
         (units.rate, "1,5 mbps", '"1.5 Mbit/s"'),
         (units.rate, "1,500 kbit/s", None),

@@ -176,6 +176,11 @@ _MEANT: Final = {
     **{f"{prefix}{bits}": f"{prefix}bit/s" for prefix in "kMGT" for bits in ("", "b")},
     **{f"{prefix.swapcase()}{bits}": f"{prefix}bit/s" for prefix in "kMGT" for bits in ("", "b")},
 }
+#: Sizes as iperf3 and dd write them, in powers of 1024; and times, where nothing else can be meant.
+_MEANT_SIZES: Final = {letter: f"{prefix}B" for prefix in _BINARY for letter in (prefix[0], prefix[0].lower())}
+_MEANT_TIMES: Final = {"m": "min", **dict.fromkeys(("hr", "hrs"), "h")}
+#: Somebody who writes more without a unit has bytes in mind: the longest queue that Linux makes by default, FQ-CoDel's.
+_MOST_BARE_PACKETS: Final = 10_240
 #: A number as some languages write it, with what follows.
 _COMMA: Final = re.compile(r"\d+,\d+(?:\s*\D.*)?")
 #: One that may be a thousand times as much elsewhere: nothing is proposed.
@@ -400,11 +405,13 @@ def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> s
     if number is None:
         return None
     if unit is None:
-        return _bare(number, kinds[0])
+        many = SIZE in kinds and kinds[0] is PACKETS and _exact(number) > _MOST_BARE_PACKETS
+        return _bare(number, SIZE if many else kinds[0])
     for kind in kinds:
         if kind is RATE and (byte_unit := re.fullmatch(r"([kMGT]?)(?:B/s|Bps)", unit)):
             return f'"{format_rate(float(_exact(number)) * 8 * 10 ** _DECIMAL[byte_unit[1]])}"'
-        meant = closest(unit, kind.spellings, likeness=_LIKENESS) or _MEANT.get(unit)
+        others = _MEANT_SIZES if kind is SIZE else _MEANT_TIMES if kinds == (TIME,) else _MEANT
+        meant = closest(unit, kind.spellings, likeness=_LIKENESS) or others.get(unit) or _MEANT.get(unit)
         if meant in kind.spellings:
             return f'"{number} {kind.spellings[meant]}"'
     return None

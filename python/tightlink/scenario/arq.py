@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
-from tightlink.scenario.values import Period, whole
+from tightlink.scenario.values import ShortPeriod, whole
 
 
 class Arq(Changing):
@@ -21,7 +21,7 @@ class Arq(Changing):
     The transmissions of a frame follow each other on the line; what comes after it waits for it at the far end.
     """
 
-    after: Period
+    after: ShortPeriod
     """What each retransmission adds to the delay of its frame: the time until the sender knows of the loss."""
     retransmissions: Annotated[int, whole(1, 1000)] = 7
     """Most retransmissions of a frame, after which it is lost."""

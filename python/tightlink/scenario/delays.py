@@ -14,7 +14,17 @@ from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, Update, between, in_si, number, seconds
+from tightlink.scenario.values import (
+    Delay,
+    Period,
+    PropagationDelay,
+    ShortPeriod,
+    Update,
+    between,
+    in_si,
+    number,
+    seconds,
+)
 
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
 
@@ -58,11 +68,11 @@ class DelayTable(_Delay, Ramped, CourseTable):
 class DelayRandomWalk(_Delay, Walk):
     """A delay that wanders: each step multiplies it by a random factor, between two delays that throw it back."""
 
-    start: Period
+    start: ShortPeriod
     """The first delay."""
-    least: Period
+    least: ShortPeriod
     """The smallest delay."""
-    most: Period
+    most: ShortPeriod
     """The largest delay."""
 
 
@@ -80,9 +90,9 @@ class DelayMarkov(_Delay, Jumps):
 class DelayOrnsteinUhlenbeck(_Delay, Returning):
     """A delay that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
-    mean: Period
+    mean: ShortPeriod
     """The mean, which is the first delay; where ``least`` cuts off much, the delay is longer in the mean."""
-    deviation: Period
+    deviation: ShortPeriod
     """Standard deviation in the long run."""
     least: Delay
     """The smallest delay: what would be below it is it."""
@@ -171,7 +181,7 @@ class UniformJitter(Jitter):
     """Jitter from zero to a largest value, each as likely."""
 
     kind: Literal["uniform"] = "uniform"
-    most: Period
+    most: ShortPeriod
     """The largest jitter."""
 
 
@@ -179,9 +189,9 @@ class NormalJitter(Jitter):
     """Jitter with a normal distribution, of which what is below zero is zero."""
 
     kind: Literal["normal"] = "normal"
-    mean: Period
+    mean: ShortPeriod
     """Mean of the normal distribution, which is cut off at zero, so that the mean of the jitter is larger."""
-    deviation: Period
+    deviation: ShortPeriod
     """Its standard deviation."""
 
 
@@ -189,7 +199,7 @@ class ParetoJitter(Jitter):
     """Jitter with a heavy tail from zero on (Lomax's distribution)."""
 
     kind: Literal["pareto"] = "pareto"
-    mean: Period
+    mean: ShortPeriod
     """The mean."""
     shape: Annotated[float, _SHAPE] = 2.5
     """The tail falls as jitter^-shape."""
@@ -199,7 +209,7 @@ class GammaJitter(Jitter):
     """Jitter with a gamma distribution."""
 
     kind: Literal["gamma"] = "gamma"
-    mean: Period
+    mean: ShortPeriod
     """The mean."""
     shape: Annotated[float, between(0.1, 1000, 2)] = 2.0
     """Its deviation is the mean divided by the square root of this; 1 is an exponential distribution."""

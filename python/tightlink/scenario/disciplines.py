@@ -24,6 +24,7 @@ from tightlink.scenario.values import (
     QueueLimit,
     Rate,
     RingLimit,
+    ShortPeriod,
     Size,
     Update,
     above,
@@ -150,11 +151,11 @@ class Red(Discipline):
 class Proportional(Discipline):
     """What PIE has alone and over the queue of each flow."""
 
-    target: Period = "15 ms"
+    target: ShortPeriod = "15 ms"
     """Queueing delay that it aims at, that of each flow where each has its own queue (QDELAY_REF)."""
     update: Update = "15 ms"
     """Time from one update of the probability to the next (T_UPDATE)."""
-    burst: Period = "150 ms"
+    burst: ShortPeriod = "150 ms"
     """How long a burst may pass a queue that was short (MAX_BURST)."""
 
 

@@ -21,9 +21,9 @@ from tightlink.scenario.values import (
     Fraction,
     MarkingThreshold,
     Overhead,
-    Period,
     QueueLimit,
     Rate,
+    ShortPeriod,
     Size,
     Update,
     above,
@@ -41,9 +41,9 @@ Queues = Annotated[int, whole(1, 2**16, "queues")]
 class _Controlled(Discipline):
     """What CoDel has alone and over the queue of each flow."""
 
-    target: Period = "5 ms"
+    target: ShortPeriod = "5 ms"
     """Acceptable time in the queue, that of a flow where each has its own (TARGET)."""
-    interval: Period = "100 ms"
+    interval: ShortPeriod = "100 ms"
     """How long the time in the queue may be above target: the order of a round trip (INTERVAL)."""
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped."""
@@ -148,7 +148,7 @@ class DualPi2(Discipline):
     kind: Literal["dualpi2"] = "dualpi2"
     limit: QueueLimit = "10000 packets"
     """What fits in both queues together, the packet in service included."""
-    target: Period = "15 ms"
+    target: ShortPeriod = "15 ms"
     """Delay of the Classic queue that it aims at (target)."""
     update: Update = "16 ms"
     """Time from one update of the probability to the next (Tupdate)."""
@@ -158,9 +158,9 @@ class DualPi2(Discipline):
     """Weight of the delay's change in an update, per second (beta)."""
     coupling: Annotated[float, between(1, 100, 2)] = 2.0
     """How much larger the base probability is for L4S (k)."""
-    min_threshold: Period = "0.8 ms"
+    min_threshold: ShortPeriod = "0.8 ms"
     """Delay of the L4S queue above which it begins to mark by itself, beside the coupled marks (minTh)."""
-    max_threshold: Period = "1.2 ms"
+    max_threshold: ShortPeriod = "1.2 ms"
     """Delay of the L4S queue from which it marks all; the same as min_threshold makes a step (maxTh)."""
     threshold_packets: Annotated[int, whole(0, 1000, "packets")] = 1
     """Packets in the L4S queue up to which all its marks are coupled ones, whatever their delay (Th_len)."""
@@ -168,7 +168,7 @@ class DualPi2(Discipline):
     """Which queue is served: weighted round robin, or whichever has waited longer, L4S with an advance."""
     classic_share: Fraction = 0.1
     """With wrr, the share of the line that the Classic queue has at least."""
-    shift: Period | None = None
+    shift: ShortPeriod | None = None
     """With time-shifted, the advance of the L4S queue (default 40 ms)."""
     overload: Literal["drop", "overflow"] = "drop"
     """Where marks do not help: drop from both queues, or let them grow up to the limit."""

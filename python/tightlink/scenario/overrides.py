@@ -96,7 +96,8 @@ def in_unit_of_before(error: ScenarioError, before: dict[str, Any]) -> ScenarioE
     """
     for problem in (error, *error.others):
         number, had = problem.value, next(iter(values_at(before, problem.key or "")), None)
-        plain = (problem.suggestion or "").startswith(f'"{number} ')
+        # Of two units that may be meant both are told: a delay of 0.1 is ns-2's in seconds.
+        plain = re.fullmatch(rf'"{re.escape(str(number))} [^"]*"', problem.suggestion or "")
         if plain and isinstance(had, str) and " " in had:
             problem.suggestion = f'"{number} {had.partition(" ")[2]}"'
     return error

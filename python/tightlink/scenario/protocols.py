@@ -13,7 +13,7 @@ from pydantic import StrictBool
 
 from tightlink.scenario.congestion import RECOVERIES, control_beside
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Congestion, Delay, Ecn, Period, Size, Threshold, Window, choice
+from tightlink.scenario.values import Congestion, Delay, Ecn, Period, ShortPeriod, Size, Threshold, Window, choice
 
 
 class Rto(Table):
@@ -60,7 +60,7 @@ class Tcp(Table):
     """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
     delayed_acks: StrictBool | None = None
     """Whether the receiver acknowledges every second packet only."""
-    delayed_ack_timeout: Period | None = None
+    delayed_ack_timeout: ShortPeriod | None = None
     """How long the receiver may hold an ACK; needs ``delayed_acks``."""
     limited_transmit: StrictBool | None = None
     """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""

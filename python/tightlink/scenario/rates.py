@@ -24,7 +24,7 @@ from tightlink.scenario.forms import Forms
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, line_rate
+from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Rate, ShortPeriod, line_rate
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9
@@ -165,7 +165,7 @@ class AggregatingRate(Changing):
     """How the rate changes."""
     rate: Rate
     """Rate at which a packet is transmitted in a burst."""
-    access: Period
+    access: ShortPeriod
     """How long the medium is waited for in the mean, with an exponential distribution."""
     burst: Burst = "64 packets"
     """Most packets of a burst."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
-from tightlink.scenario.values import Fraction, Period
+from tightlink.scenario.values import Fraction, ShortPeriod
 
 
 class Reorder(Changing):
@@ -19,7 +19,7 @@ class Reorder(Changing):
 
     probability: Fraction
     """Share of the packets that take longer."""
-    delay: Period
+    delay: ShortPeriod
     """How much longer each of them takes."""
 
 

@@ -136,6 +136,10 @@ PropagationDelay = Annotated[str, _quantity(units.DELAY, zero=True, largest=LONG
 Period = Annotated[
     str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
 ]
+#: The same for what lasts no longer than packets wait, so that who writes 5 means milliseconds.
+ShortPeriod = Annotated[
+    str, _quantity(units.DELAY, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 ms", "500 us")
+]
 #: From a step or an update of something to the next.
 Update = Annotated[
     str, _quantity(units.TIME, smallest=(_SHORTEST_UPDATE,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
