@@ -61,6 +61,31 @@ TEXTS = [
         "flows: unknown key; expected one of profile, duration, seed, topology, link, node, traffic, routing, observe; "
         'did you mean "traffic"?',
     ),
+    # What stands too deep, or not deep enough.
+    (
+        "[traffic.t]\nkind = 'bulk'\nfrom = 'x'\nto = 'y'\nduration = '1 s'",
+        'duration: this key is needed, such as duration = "10 s"\nbase.toml: traffic.t.duration: unknown key; expected '
+        "one of kind, from, to, flows, start, stop, path, reverse_path, dscp, tcp, udp, bytes; did you mean duration above the first [table], as it is of the whole scenario?",
+    ),
+    (
+        "duration = '1 s'\n[link]\nends = ['x', 'y']\nrate = '1 Mbit/s'",
+        'link = { ends = ["x", "y"], rate = "1 Mbit/s" }: expected a name for each, as in [link.NAME]',
+    ),
+    (
+        "duration = '1 s'\ncongestion = 'bbr'",
+        "congestion: unknown key; expected one of profile, duration, seed, topology, link, node, traffic, routing, "
+        'observe; did you mean "traffic.NAME.tcp.congestion"?',
+    ),
+    (
+        "duration = '1 s'\nrate = '1 Mbit/s'\nlink.w.ends = ['x', 'y']",
+        "rate: unknown key; expected one of profile, duration, seed, topology, link, node, traffic, routing, observe; "
+        'did you mean "link.w.rate"?',
+    ),
+    (
+        "duration = '1 s'\nlink.w = { ends = ['a', 'b'] }",
+        'link.w.rate: this key is needed, such as rate = "2 Mbit/s"',
+    ),
+    ("scenario = 'a.toml'\nvary = { seed = '1..3' }", "an experiment, not a scenario: tightlink sweep takes it"),
     ("duration = '1 s'", "traffic: expected at least one flow, such as traffic.ftp"),
     ("duration = '0 s'", 'duration = "0 s": expected a time above zero, such as "10 ms"'),
     ("duration = '1e-12 s'", 'duration = "1e-12 s": expected a time of at least "1 ns"'),
@@ -101,6 +126,10 @@ CHANGES = [
     ),
     # A fraction in place of a delay may be one of seconds, whatever the unit was.
     ("link.a.delay", 0.02, 'did you mean "0.02 s" or "0.02 ms"?'),
+    ("link.a.up", "1 Mbit/s", 'did you mean "reverse"?'),
+    ("traffic.t.tcp.pacing", "yes", "expected true or false; did you mean true?"),
+    ("traffic.t.path", "a", 'expected a list; did you mean ["a"]?'),
+    ("traffic.t.tcp.sack", True, 'did you mean "recovery"?'),
     # So many packets are bytes, and what an AQM aims at is no second.
     ("traffic.t.tcp.window", 65535, 'did you mean "65535 B"?'),
     ("traffic.t.tcp.window", 64, 'did you mean "64 packets"?'),
@@ -414,6 +443,11 @@ def test_an_unknown_key_hides_no_other_problem() -> None:
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
+        ("duration = 10 s", 'a quantity is text in quotes: "10 s"'),
+        ("link.a = { rate = 10 Mbit/s, loss = 1% }", 'a quantity is text in quotes: "10 Mbit/s"'),
+        ("loss = 1%", 'a quantity is text in quotes: "1%"'),
+        ('duration: "1 s"', "a key is followed by =, not by :"),
+        ("[link a]", "a table is called as in [link.NAME]"),
         ("duration = 10,5", 'a quantity is text with a point, as in "1.5 Mbit/s"'),
         ("duration = \u201c1 s\u201d", "text stands in straight quotes"),
         ("duration = 1\nduration = 2", "a key stands there twice"),

@@ -157,7 +157,7 @@ class Duplex(Wire):
 
     def _check(self) -> None:
         if self.rate is None:
-            raise wrong("this key is needed", key="rate", statement=True)
+            raise wrong('this key is needed, such as rate = "2 Mbit/s"', key="rate", statement=True)
 
     def written(self) -> dict[str, Any]:
         """What was set; of a link that is like a network, what differs from it."""

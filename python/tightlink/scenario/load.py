@@ -59,6 +59,8 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
     changes = dict(set or {})
     with located(file):
         data = before = toml.parse(text)
+        if isinstance(data.get("scenario"), str):
+            raise ScenarioError("an experiment, not a scenario: tightlink sweep takes it", statement=True)
         for key, value in changes.items():
             data = override(data, key, value)
     try:

@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PrivateAttr, ValidationError
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
 from tightlink import arguments, units
 from tightlink.errors import ScenarioError
@@ -32,7 +32,7 @@ from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, NodeNames
 from tightlink.scenario.observe import Observe
-from tightlink.scenario.overrides import in_unit_of_before, override
+from tightlink.scenario.overrides import in_unit_of_before, override, whole_path
 from tightlink.scenario.problems import below, placed, scenario_error
 from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
 from tightlink.scenario.routing import Routing
@@ -41,6 +41,17 @@ from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.values import LARGEST_SEED, Name, Period, choice, whole
+
+
+def named(table: str, *keys: str) -> BeforeValidator:
+    """Refuse the ``keys`` of one of several tables where the names of these are expected."""
+
+    def check(value: object) -> object:
+        if isinstance(value, dict) and any(key in keys and not isinstance(value[key], dict | Table) for key in value):
+            raise wrong(f"a name for each, as in [{table}.NAME]", value=value)
+        return value
+
+    return BeforeValidator(check)
 
 
 class Scenario(Table):
@@ -56,13 +67,13 @@ class Scenario(Table):
     """The simulated interval is from 0 to here."""
     seed: Annotated[int, whole(0, LARGEST_SEED)] = 1
     """Seed of every random stream."""
-    topology: dict[Name, AnyTopology] = Field(default_factory=dict)
+    topology: Annotated[dict[Name, AnyTopology], named("topology", "kind")] = Field(default_factory=dict)
     """Networks made from a few keys, by name."""
-    link: dict[Name, Link] = Field(default_factory=dict)
+    link: Annotated[dict[Name, Link], named("link", "ends", "rate")] = Field(default_factory=dict)
     """Links, by name."""
     node: dict[NodeNames, Node] = Field(default_factory=dict)
     """Processors of nodes, by the name of the node or the group."""
-    traffic: dict[Name, Traffic] = Field(default_factory=dict)
+    traffic: Annotated[dict[Name, Traffic], named("traffic", "kind", "from", "to")] = Field(default_factory=dict)
     """Flows and groups of flows, by name."""
     routing: Routing | None = None
     """Which of several shortest paths flows take."""
@@ -72,6 +83,10 @@ class Scenario(Table):
     _file: str | None = PrivateAttr(default=None)
     _changed: tuple[str, ...] = PrivateAttr(default=())
     _explicit: Self | None = PrivateAttr(default=None)
+
+    @classmethod
+    def _meant_key(cls, key: str, data: Mapping[str, Any]) -> str | None:
+        return whole_path(key, data)
 
     def _check(self) -> None:
         interval = self.observe and self.observe.interval

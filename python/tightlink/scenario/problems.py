@@ -28,6 +28,11 @@ _EXPECTED: Final = {
     "tuple_type": "a list",
     "too_short": "a list that is not empty",
 }
+#: What others write for true and false.
+_WORDS: Final = {
+    **dict.fromkeys(("yes", "on", "true", "1"), "true"),
+    **dict.fromkeys(("no", "off", "false", "0"), "false"),
+}
 
 
 def scenario_error(
@@ -113,7 +118,10 @@ def _problem(details: ErrorDetails, example: Callable[[Sequence[int | str]], str
     if kind == "dict_type" and isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         # An array of tables, in TOML.
         expected = f"a name for each, as in [{key}.NAME] instead of [[{key}]]"
-    return ScenarioError(expected, key=key or None, value=value)
+    meant = _WORDS.get(str(value).casefold()) if kind.startswith("bool") else None
+    if kind == "list_type" and isinstance(value, str):
+        meant = show([value])
+    return ScenarioError(expected, key=key or None, value=value, suggestion=meant)
 
 
 def dotted(location: list[int | str]) -> str:

@@ -47,6 +47,8 @@ _KEYS: Final = {
     "payload": "mss segment segment_size packet_size",
     "queue": "buffer buffer_size buffers queue_size qlen qdisc aqm discipline limit",
     "rate": "bandwidth capacity speed bw throughput bitrate data_rate",
+    "recovery": "sack loss_recovery",
+    "reverse": "up down uplink downlink upstream downstream back backward",
     "start": "start_time begin",
     "stop": "end stop_time",
     "to": "dst destination dest receiver sink server",

@@ -49,6 +49,8 @@ NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _WHOLE: Final = ("queue", "congestion", "loss", "jitter")
 #: So are these, where they are tables with a kind.
 _WHOLE_BY_KIND: Final = ("rate", "delay")
+#: Keys of the whole scenario, which stand before its tables.
+_OF_SCENARIO: Final = ("profile", "duration", "seed", "routing", "observe")
 #: What a reader wants to see first; the other keys follow in the order of their definition.
 _FIRST: Final = (
     "kind",
@@ -205,7 +207,9 @@ class Table(BaseModel, metaclass=_TableType):
 
         # More are not shown, and looking for what is meant takes its time.
         unknown = itertools.islice((str(key) for key in data if key not in known), MOST_PROBLEMS)
-        meant = {key: meant_key(key.rstrip("_"), cls, known) for key in unknown}
+        meant = {
+            key: cls._meant_key(key.rstrip("_"), data) or meant_key(key.rstrip("_"), cls, known) for key in unknown
+        }
         problems = [_unknown(key, instead, cls._in_order()) for key, instead in meant.items()]
         # What else is wrong in the table is said, too; but not that a key is missing that stands there misspelt.
         try:
@@ -217,6 +221,11 @@ class Table(BaseModel, metaclass=_TableType):
                 if not (each["type"] == "missing" and key_of(str(each["loc"][-1])) in meant.values())
             ]
         raise ValidationError.from_exception_data(cls.__name__, problems)
+
+    @classmethod
+    def _meant_key(cls, key: str, data: Mapping[str, Any]) -> str | None:  # noqa: ARG003
+        """What is meant by an unknown key beside others, where that is no key of the table."""
+        return None
 
     def _check(self) -> None:
         """Refuse keys that contradict each other."""
@@ -268,7 +277,11 @@ class Table(BaseModel, metaclass=_TableType):
 
 def _unknown(key: str, meant: str | None, known: Iterable[tuple[str, str]]) -> InitErrorDetails:
     message = f"unknown key; expected {one_of(name for _, name in known)}"
-    problem = wrong(message, key=key or '""', suggestion=f'"{meant}"' if meant else None, statement=True)
+    if key in _OF_SCENARIO and meant is None:
+        suggestion: str | None = f"{key} above the first [table], as it is of the whole scenario"
+    else:
+        suggestion = f'"{meant}"' if meant else None
+    problem = wrong(message, key=key or '""', suggestion=suggestion, statement=True)
     return InitErrorDetails(type=problem, loc=(), input=None)
 
 

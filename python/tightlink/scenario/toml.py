@@ -27,6 +27,8 @@ _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of docume
 _LARGEST_FILE: Final = 64 * 2**20
 #: How pcapng and pcap files begin.
 _CAPTURES: Final = (b"\n\r\r\n", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d")
+#: What the parser says of a line in which a value in quotes would be right.
+_NO_TEXT: Final = r"Expected newline or end of document after a statement|Unclosed inline table|Unclosed array"
 #: What the parser says, in words that help; and what stands in the line.
 _MEANT: Final = (
     (r"Cannot overwrite a value", r"", "a key stands there twice"),
@@ -34,6 +36,9 @@ _MEANT: Final = (
     (r"Cannot mutate immutable namespace \((.*?),?\)", r"", "{0} stands in braces: what else it has belongs into them"),
     (r".*", r"[\u201c\u201d\u201e\u2018\u2019]", 'text stands in straight quotes, as in "10 ms"'),
     (r".*", r"=\s*\d+,\d", 'a quantity is text with a point, as in "1.5 Mbit/s"'),
+    (_NO_TEXT, r"[=\[,]\s*([\d._]+\s*[A-Za-z\u00b5%][\w/%]*)", 'a quantity is text in quotes: "{0}"'),
+    (r"Expected '=' after a key.*", r":", "a key is followed by =, not by :"),
+    (r"Expected '\]' at the end of a table declaration", r"\[\w+ ", "a table is called as in [link.NAME]"),
     (
         r"Invalid initial character for a key part",
         r"",
@@ -121,9 +126,9 @@ def parse(text: str) -> dict[str, Any]:
 def _meant(said: str, line: str) -> str:
     """What the parser says of a line, with what is probably wrong there."""
     for pattern, there, meant in _MEANT:
-        found = re.fullmatch(pattern, said)
-        if found and re.search(there, line):
-            keys = [key.replace("', '", ".").strip("'") for key in found.groups()]
+        found, stands = re.fullmatch(pattern, said), re.search(there, line)
+        if found and stands:
+            keys = [key.replace("', '", ".").strip("'") for key in (*found.groups(), *stands.groups())]
             return f"{said} ({meant.format(*keys)})"
     return said
 
