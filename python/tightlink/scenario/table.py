@@ -120,9 +120,10 @@ class _TableType(ModelMetaclass):
             except ValidationError as error:
                 # Not at the top: problems.py walks the models that are defined with this base.
                 from tightlink.scenario.described import example
+                from tightlink.scenario.in_python import of_arguments
                 from tightlink.scenario.problems import scenario_error
 
-                raise scenario_error(error, partial(example, cls), cls.__name__) from None
+                raise of_arguments(scenario_error(error, partial(example, cls), cls.__name__)) from None
 
 
 class Table(BaseModel, metaclass=_TableType):
