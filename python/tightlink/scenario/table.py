@@ -82,6 +82,17 @@ def wrong(
     return PydanticCustomError("tightlink", "not as expected", context)
 
 
+@cache
+def _of_pydantic() -> frozenset[str]:
+    """What pydantic gives each model, and Python no class."""
+    given = {*dir(BaseModel), *dir(type(BaseModel)), "__class_vars__", "__private_attributes__"}
+    return frozenset(given.difference(dir(object), dir(type)))
+
+
+def _is_of_pydantic(name: str) -> bool:
+    return name in _of_pydantic() or name.startswith("__pydantic_")
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field, PrivateAttr))
 class _TableType(ModelMetaclass):
     """Makes ``tl.Link(...)`` raise a `ScenarioError` instead of pydantic's own error."""
@@ -105,6 +116,10 @@ class _TableType(ModelMetaclass):
             from tightlink.scenario.described import signature
 
             return signature(cls)
+
+        def __dir__(cls) -> list[str]:  # noqa: N805
+            """What a table has, without what every model of pydantic has: what ``help`` shows and editors complete."""
+            return [name for name in super().__dir__() if not _is_of_pydantic(name)]
 
         @__signature__.setter
         def __signature__(cls, _: object) -> None:  # noqa: N805
@@ -180,7 +195,7 @@ class Table(BaseModel, metaclass=_TableType):
 
     def __dir__(self) -> list[str]:
         """What a table has, without what every model of pydantic has: what notebooks complete."""
-        return [name for name in super().__dir__() if name.startswith("__") or not hasattr(BaseModel, name)]
+        return [name for name in super().__dir__() if not _is_of_pydantic(name)]
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """What was set, in the order in which it is written: as Python, a table with the same keys."""
