@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import signal
 import socket
@@ -470,6 +471,36 @@ def test_iperf3_errors_are_sentences() -> None:
         sender_iperf3._read("", "iperf3 for ftp")
     ended = {"error": "interrupt - the client has terminated", "intervals": []}
     assert sender_iperf3._read(json.dumps(ended), "iperf3 for ftp") == ended
+
+
+class Told:
+    """A program of iperf3 that ends after a time, or when it is told to."""
+
+    def __init__(self, *, ends_s: float = math.inf) -> None:
+        self.ends_s, self.signals, self.waited_s = ends_s, list[int](), 0.0
+
+    def wait(self, timeout_s: float) -> int:
+        self.waited_s = max(self.waited_s, timeout_s)
+        if not self.signals and self.ends_s > timeout_s:
+            raise TimeoutError
+        return 0
+
+    def signal(self, number: int) -> None:
+        self.signals.append(number)
+
+    def finish(self, _: float) -> SimpleNamespace:
+        return SimpleNamespace(output='{"intervals": []}')
+
+
+def test_iperf3_servers_have_time_to_end_and_those_without_a_client_are_told_to() -> None:
+    busy, silent, alone = Told(ends_s=8.0), Told(), Told()
+    sender = sender_iperf3.Iperf3()
+    (job,) = jobs(Plan.of(tl.loads(FTP)))
+    for server, client in ((busy, Told(ends_s=0.0)), (silent, Told(ends_s=0.0)), (alone, None)):
+        sender._pairs.append(sender_iperf3._Pair(job, cast("Any", server), cast("Any", client)))
+    sender.finish()
+    assert [each.signals for each in (busy, silent, alone)] == [[], [signal.SIGINT], [signal.SIGINT]]
+    assert alone.waited_s == 0
 
 
 def test_what_is_missing_is_known() -> None:

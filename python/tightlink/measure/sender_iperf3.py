@@ -32,7 +32,6 @@ _LEAST_DATAGRAM: Final = 16
 _SHORTEST: Final = 0.1
 #: What it may take to listen, and to say how it went, in seconds.
 _PATIENCE_S: Final = 10.0
-_GRACE_S: Final = 2.0
 #: How often it looks whether a datagram is due, in microseconds; a datagram every so many looks.
 _OFTENEST_US: Final = 10
 _SELDOMEST_US: Final = 1000
@@ -127,9 +126,10 @@ class Iperf3:
                     pair.client.signal(signal.SIGINT)
                 said = pair.client.finish(_PATIENCE_S)
                 pair.sent = _read(said.output, f"iperf3 for {pair.job.label}")
+        until_s = time.monotonic() + _PATIENCE_S
         for pair in self._pairs:
-            # Told to end while it ends, it would fail.
-            if not _ends(pair.server):
+            # Its client has told it to end, and a signal while it ends would make it fail; without a client it listens.
+            if pair.client is None or not _ends(pair.server, until_s):
                 pair.server.signal(signal.SIGINT)
             pair.received = _read(pair.server.finish(_PATIENCE_S).output, f"iperf3 for {pair.job.label}")
 
@@ -173,10 +173,10 @@ class Iperf3:
         return self._bed.popen(job.sender, argv)
 
 
-def _ends(program: Program) -> bool:
-    """Whether it ends of itself, within a while."""
+def _ends(program: Program, until_s: float) -> bool:
+    """Whether it ends without a signal, until a time of ``time.monotonic()``."""
     try:
-        program.wait(_GRACE_S)
+        program.wait(max(0.0, until_s - time.monotonic()))
     except TimeoutError:
         return False
     return True
