@@ -60,6 +60,14 @@ def flood(
     return Overload(sent, bottleneck(sent, capacity_bps or rate_bps, limit), SIZE)
 
 
+def lasting(found: Overload) -> float:
+    """The rate while the queue was full."""
+    rate = found.sustained_bps()
+    assert rate is not None
+    assert rate.low <= rate.value <= rate.high
+    return rate.value
+
+
 @pytest.mark.parametrize("rate_bps", [2e6, 10e6, 45e6, 100e6])
 def test_trains_give_the_rate_whether_the_queue_holds_them_or_not(rate_bps: float) -> None:
     for limit in (80, 20):
@@ -85,8 +93,8 @@ def test_late_receivers_widen_the_interval_and_the_median_holds() -> None:
 
 def test_too_few_trains_or_packets_say_nothing() -> None:
     assert trains(10e6, 80, count=9).rate_bps() is None
-    # Of each train twelve are needed, and the queue holds ten.
-    assert trains(10e6, 10).rate_bps() is None
+    # A queue of one lets only one of each train pass.
+    assert trains(10e6, 1).rate_bps() is None
     assert PacketTrains([np.zeros(24)] * 20, 24, SIZE).rate_bps() is None
 
 
@@ -95,7 +103,7 @@ def test_the_queue_comes_out_by_delays_and_by_what_lost_packets_found(limit: int
     found = flood(10e6, limit)
     rate = Estimate(10e6, 10e6, 10e6)
     assert found.offered_bps == pytest.approx(14.142e6)
-    assert found.sustained_bps() == pytest.approx(10e6, rel=1e-3)
+    assert lasting(found) == pytest.approx(10e6, rel=1e-3)
     assert round(found.queue_by_delay(rate).value) == limit
     assert set(found.places_at_losses(10e6).tolist()) == {limit}
     assert found.queue_by_losses(10e6) == (limit, limit, limit)
@@ -106,7 +114,7 @@ def test_a_sender_that_stops_for_a_while_does_not_slow_the_path() -> None:
     # Twice it is not running, for longer than the queue lasts.
     sent = sent + 0.05 * (np.arange(sent.size) > 600) + 0.05 * (np.arange(sent.size) > 1100)
     found = Overload(sent, bottleneck(sent, 10e6, 20), SIZE)
-    assert found.sustained_bps() == pytest.approx(10e6, rel=1e-3)
+    assert lasting(found) == pytest.approx(10e6, rel=1e-3)
     assert found.queue_by_losses(10e6) == (20, 20, 20)
 
 
@@ -206,6 +214,96 @@ def test_transmission_times_and_other_traffic_in_a_round_trip_are_told_apart() -
     assert beside.doubts_of("rtt") == ["at most this: if there is other traffic, round trips wait in its queue"]
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
+def test_a_wire_that_loses_packets_makes_the_rate_no_smaller(share: float) -> None:
+    lost = np.random.default_rng(7)
+    arrivals = []
+    for start in range(25):
+        sent = np.full(24, float(start))
+        arrivals.append(np.where(lost.random(24) < share, math.nan, sent + bottleneck(sent, 10e6, 100)))
+    full = flood(10e6, 100, over=1.5)
+    wire = Overload(full.sent_s, np.where(lost.random(full.sent_s.size) < share, math.nan, full.delay_s), SIZE)
+    found = answer(trains=PacketTrains(arrivals, 24, SIZE), flood=wire, limit=100)
+    assert found.bandwidth_bps is not None
+    assert found.queue_packets is not None
+    assert found.bandwidth_bps.low <= found.bandwidth_bps.high == pytest.approx(10e6, rel=1e-3)
+    assert found.bandwidth_bps.value == pytest.approx(10e6, rel=1e-3)
+    assert found.queue_packets.value == pytest.approx(100, abs=1)
+    assert found.doubts_of("bandwidth") == []
+    assert "are lost where no queue is full, on a wire or as there is other traffic" in found.doubts_of("queue")[0]
+
+
+@pytest.mark.parametrize("burst", [7, 8, 12])
+def test_a_token_bucket_of_more_than_a_quarter_of_a_train_does_not_make_the_path_faster(burst: int) -> None:
+    shaped = trains(10e6, 80, burst=burst)
+    rough = shaped.rate_bps()
+    assert rough is not None
+    found = answer(trains=shaped, flood=flood(10e6, 80, over=1.5 * rough.value / 10e6))
+    assert found.bandwidth_bps is not None
+    assert found.bandwidth_bps.value == pytest.approx(10e6, rel=1e-3)
+    assert found.bandwidth_bps.low <= 10e6 * (1 + 1e-6)
+
+
+def test_of_a_policer_the_lasting_rate_is_that_of_all_that_passes() -> None:
+    # A bucket of twenty packets, no queue: of what follows, one passes whenever there is a token.
+    line, rate = 200e6, 10e6
+
+    def policed(sent_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        tokens, before, delays = 20.0, sent_s[0], []
+        for at in sent_s:
+            tokens, before = min(20.0, tokens + (at - before) * rate / (8 * SIZE)), at
+            delays.append(APART if tokens >= 1 else math.nan)
+            tokens -= tokens >= 1
+        return np.array(delays)
+
+    at_once = np.arange(24) * 8 * SIZE / line
+    sent = np.arange(1500) * 8 * SIZE / (1.5 * line)
+    arrivals = [start + at_once + policed(at_once) for start in range(25)]
+    for over in (sent, np.arange(1500) * 8 * SIZE / (1.5 * rate)):
+        found = answer(trains=PacketTrains(arrivals, 24, SIZE), flood=Overload(over, policed(over), SIZE))
+        if over is sent:
+            assert found.bandwidth_bps is not None
+            assert found.bandwidth_bps.low <= rate * 1.05
+            assert found.bandwidth_bps.value == pytest.approx(rate, rel=0.1)
+        else:
+            assert lasting(Overload(over, policed(over), SIZE)) == pytest.approx(rate, rel=0.05)
+
+
+@pytest.mark.parametrize("limit", [2, 3, 6, 10])
+def test_a_queue_that_holds_a_few_packets_of_a_train_is_measured_by_an_overload(limit: int) -> None:
+    short = trains(10e6, limit)
+    assert short.short
+    found = answer(trains=short, flood=flood(10e6, limit))
+    assert found.doubts == ()
+    assert found.bandwidth_bps is not None
+    assert found.bandwidth_bps.value == pytest.approx(10e6, rel=1e-3)
+    assert found.queue_packets == Estimate(limit, limit, limit)
+    # A rate that a few packets say and nothing checks is none.
+    assert answer(trains=short, flood=None).bandwidth_bps is None
+    assert answer(trains=short, flood=flood(10e6, 1000, packets=300)).bandwidth_bps is None
+
+
+def test_packets_that_overtake_each_other_are_named_and_do_not_slow_the_path() -> None:
+    chance = np.random.default_rng(2)
+    late = [np.where(chance.random(24) < 0.1, 5e-3, 0) for _ in range(25)]
+    overtaken = PacketTrains(
+        [each + add for each, add in zip(trains(10e6, 40).arrivals_s, late, strict=True)], 24, SIZE
+    )
+    full = flood(10e6, 40, over=1.5)
+    delays = full.delay_s + np.where(chance.random(full.sent_s.size) < 0.05, 5e-3, 0)
+    found = answer(trains=overtaken, flood=Overload(full.sent_s, delays, SIZE), limit=40)
+    assert found.bandwidth_bps is not None
+    assert found.bandwidth_bps.value == pytest.approx(10e6, rel=1e-3)
+    assert found.doubts_of("queue") == ["by delays it would be 44.4: packets overtake each other (5 %)"]
+    assert found.doubts_of("rtt") == []
+
+
+def test_a_sender_that_overflows_the_queue_in_bursts_is_no_slow_one() -> None:
+    sent = np.repeat(np.arange(15) * 0.2, 100)
+    found = answer(flood=Overload(sent, bottleneck(sent, 10e6, 20), SIZE))
+    assert found.doubts_of("queue") == ["this end sent in bursts and not as fast as planned: a machine is busy"]
+
+
 def test_a_queue_that_drops_before_it_is_full_is_doubted() -> None:
     full = flood(10e6, 40)
     # Lost on their way to the queue: they find it at every length.
@@ -214,6 +312,12 @@ def test_a_queue_that_drops_before_it_is_full_is_doubted() -> None:
     delays[sent] = bottleneck(full.sent_s[sent], 10e6, 40)
     found = answer(flood=Overload(full.sent_s, delays, SIZE), limit=40)
     assert "lost packets found" in found.doubts_of("queue")[0]
+    # What they found lies in the interval.
+    assert found.queue_packets is not None
+    assert found.queue_packets.low <= float(
+        np.percentile(Overload(full.sent_s, delays, SIZE).places_at_losses(10e6), 10)
+    )
+    assert found.queue_packets.low < found.queue_packets.value <= found.queue_packets.high
 
 
 def test_a_late_machine_moves_delays_and_not_what_lost_packets_found() -> None:

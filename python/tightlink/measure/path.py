@@ -186,9 +186,15 @@ def _trains(to: Address, plan: Plan, count: int, every_s: float) -> Sent:
 
 
 def of_trains(sent: Sent, plan: Plan) -> list[Times]:
-    """When the packets of each train arrived, in order."""
-    number = sent.received_seq // plan.train_packets
-    return [np.sort(sent.received_s[number == each]) for each in np.unique(number)]
+    """When the packets of each train arrived, by their numbers; NaN for those that were lost."""
+    trains, places = np.divmod(sent.received_seq, plan.train_packets)
+    found = []
+    for each in np.unique(trains):
+        own = trains == each
+        arrived_s = np.full(plan.train_packets, np.nan)
+        arrived_s[places[own]] = sent.received_s[own]
+        found.append(arrived_s)
+    return found
 
 
 def overload(to: Address, plan: Plan, rate_bps: float) -> Sent | None:

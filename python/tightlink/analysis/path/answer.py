@@ -19,6 +19,7 @@ from tightlink import units
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.estimate import Overload, PacketTrains, empty_rtt
 from tightlink.lazy import Array, np
+from tightlink.numbers import percent
 
 #: Two ways that differ by less agree.
 _ALIKE: Final = 0.05
@@ -29,6 +30,8 @@ _OVERLOADED: Final = 1.15
 _RTT_SPREAD: Final = 0.1
 #: A transmission time of less than this share of a round trip does not matter to it.
 _NEGLIGIBLE: Final = 0.01
+#: Of the packets of an overload must be overtaken, for that to be why some are late.
+_OVERTAKEN: Final = 0.002
 _OTHER_TRAFFIC: Final = "there is other traffic"
 
 
@@ -103,15 +106,18 @@ def judged(
     """
     doubts: list[tuple[str, str]] = []
     bps = trains.rate_bps()
-    if bps is None:
-        doubts.append(("bandwidth", "too few trains arrived whole enough"))
+    lasting = None if flood is None else flood.sustained_bps(lossy=trains.lost_first > 0)
+    if bps is None or (trains.short and lasting is None):
+        why = "too few trains arrived whole enough, and no overload tells instead: a smaller --payload takes less time"
+        doubts.append(("bandwidth", why))
         return PathAnswer(host, None, _rtt(round_trips_s, None, doubts), None, tuple(doubts))
     low, high = np.percentile(trains.rates_bps(), [25, 75])
-    if (high - low) / bps.value > _STEADY:
-        doubts.append(("bandwidth", f"trains differ, half of them by {(high - low) / bps.value:.0%} or more"))
+    spread = float((high - low) / bps.value)
+    if spread > _STEADY and not trains.short:
+        doubts.append(("bandwidth", f"trains differ, half of them by {percent(spread)} or more"))
     if overflowed:
         doubts.append(("bandwidth", f"the other end was too slow for {overflowed} datagrams"))
-    bps, queue = _flooded(bps, flood, doubts)
+    bps, queue = _flooded(bps, lasting, trains, flood, doubts)
     rtt = _rtt(round_trips_s, bps.value, doubts)
     if rtt is not None and any(what == "queue" and _OTHER_TRAFFIC in why for what, why in doubts):
         doubts.append(("rtt", f"at most this: if {_OTHER_TRAFFIC}, round trips wait in its queue"))
@@ -134,32 +140,45 @@ def of_others(
     return PathAnswer(host, bps, rtt, None, tuple(why))
 
 
-def _flooded(bps: Estimate, flood: Overload | None, doubts: list[tuple[str, str]]) -> tuple[Estimate, Estimate | None]:
-    """The rate, held against that of the overload, and the queue."""
-    if flood is None or flood.offered_bps < _OVERLOADED * bps.value:
-        doubts.append(("queue", "this end cannot send faster than the path carries"))
+def _flooded(
+    bps: Estimate,
+    lasting: Estimate | None,
+    trains: PacketTrains,
+    flood: Overload | None,
+    doubts: list[tuple[str, str]],
+) -> tuple[Estimate, Estimate | None]:
+    """The rate, held against that of the overload while the queue was full, and the queue."""
+    rough = lasting if lasting is not None and trains.short else bps
+    if flood is None or flood.offered_bps < _OVERLOADED * rough.value:
+        why = "this end cannot send faster than the path carries"
+        if flood is not None and lasting is not None and flood.offered_bps < rough.value and not trains.lost_first:
+            why = "this end sent in bursts and not as fast as planned: a machine is busy"
+        doubts.append(("queue", why))
         doubts.append(("bandwidth", "no overload checks what trains say"))
         return bps, None
     if flood.lost.all():
         doubts.append(("queue", "nothing of the overload arrived"))
         return bps, None
-    lasting, carried, trains = flood.sustained_bps(), flood.carried_bps(), units.format_rate(_rounded(bps.value))
+    carried, said = flood.carried_bps(), units.format_rate(_rounded(bps.value))
     if lasting is None and carried > (1 + _ALIKE) * bps.value:
-        why = f"at least this, which an overload got through; trains say {trains}: their packets come apart on the way"
+        why = f"at least this, which an overload got through; trains say {said}: their packets come apart on the way"
         doubts += [("bandwidth", why), ("queue", "no overload filled it, as the rate of the path is not known")]
         return Estimate(carried, carried, math.inf), None
-    if lasting is not None and abs(lasting / bps.value - 1) > _ALIKE:
-        why = (
-            f"trains say {trains}, and a lasting overload what is given here: a token bucket lets bursts pass, or "
-            f"{_OTHER_TRAFFIC}"
-        )
-        doubts.append(("bandwidth", why))
-        factor = lasting / bps.value
-        bps = Estimate(lasting, min(lasting, bps.low * factor), max(lasting, bps.high * factor))
-    return bps, _queue(bps, flood, doubts, full=lasting is not None)
+    if lasting is not None:
+        if abs(lasting.value / bps.value - 1) > _ALIKE:
+            why = (
+                f"trains say {said}, and a lasting overload what is given here: a token bucket lets bursts pass, or "
+                f"{_OTHER_TRAFFIC}"
+            )
+            doubts.append(("bandwidth", why))
+            bps = lasting
+        else:
+            # What a token bucket lets through at once makes trains a little faster.
+            bps = Estimate(lasting.value, min(bps.low, lasting.low), max(bps.high, lasting.high))
+    return bps, _queue(bps, flood, doubts, full=lasting is not None, lost=trains.lost_first)
 
 
-def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, full: bool) -> Estimate:
+def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, full: bool, lost: float) -> Estimate:
     """The queue, by what lost packets found, which late machines move least; held against what delays say."""
     by_delay = flood.queue_by_delay(bps)
     found = flood.queue_by_losses(bps.value) if full else None
@@ -169,13 +188,19 @@ def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, ful
         return by_delay
     value, low, high = found
     alike = max(1.0, _ALIKE * value)
-    if high - low > alike:
-        why = f"lost packets found {low:g} to {high:g} there: it does not drop at its tail alone, counts bytes, or "
-        doubts.append(("queue", f"{why}{_OTHER_TRAFFIC}"))
-        return by_delay
-    if abs(by_delay.value - value) > alike:
-        why = f"by delays it would be {by_delay.value:.3g}: {_OTHER_TRAFFIC}, or a machine is busy"
+    if lost:
+        why = f"{percent(lost, 1)} are lost where no queue is full, on a wire or as {_OTHER_TRAFFIC}: by delays alone"
         doubts.append(("queue", why))
+        return by_delay
+    if high - low > alike:
+        why = f"lost packets found {low:.3g} to {high:.3g} there: it does not drop at its tail alone, counts bytes, or "
+        doubts.append(("queue", f"{why}{_OTHER_TRAFFIC}"))
+        return Estimate(by_delay.value, min(low, by_delay.low), max(high, by_delay.high))
+    if abs(by_delay.value - value) > alike:
+        why = f"{_OTHER_TRAFFIC}, or a machine is busy"
+        if flood.overtaken > _OVERTAKEN:
+            why = f"packets overtake each other ({percent(flood.overtaken)})"
+        doubts.append(("queue", f"by delays it would be {by_delay.value:.3g}: {why}"))
     return Estimate(value, low, high)
 
 

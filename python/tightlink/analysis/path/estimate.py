@@ -22,6 +22,12 @@ from tightlink.lazy import Array, NDArray, np
 #: Of the packets of a train must arrive, for its spacing to be the bottleneck's.
 _ENOUGH: Final = 0.5
 _FEWEST: Final = 10
+#: One packet says no rate.
+_LEAST: Final = 2
+#: The share of arrivals that must follow each other as they were sent, for the others not to count.
+_FOLLOWING: Final = 0.25
+#: What packets that a wire loses may add to the time between arrivals without other signs of them.
+_ALIKE: Final = 0.05
 #: The share of a train that counts as its first packets.
 _FIRST: Final = 0.25
 _BITS: Final = 8
@@ -39,22 +45,43 @@ class PacketTrains:
     """When the packets of trains arrived, which were sent at once."""
 
     arrivals_s: Sequence[Array]
-    """Of each train, in order."""
+    """Of each train, by the numbers of its packets; NaN for those that were lost."""
     packets: int
     """Of each train, as sent."""
     packet_bytes: int
     """With headers."""
 
+    @property
+    def whole(self) -> list[Array]:
+        """Those of which enough arrived for their later packets to tell the rate."""
+        fewest = max(2, _ENOUGH * self.packets)
+        return [train for train in self.arrivals_s if np.isfinite(train).sum() >= fewest]
+
+    @property
+    def short(self) -> bool:
+        """Whether too few are whole: the queue holds few packets, or the path lets few pass."""
+        return len(self.whole) < _FEWEST
+
+    @property
+    def lost_first(self) -> float:
+        """The share of the first packets of whole trains that were lost, which no full queue dropped."""
+        first = [train[: int(_FIRST * train.size)] for train in self.whole]
+        return float(np.isnan(np.concatenate(first)).mean()) if first else 0.0
+
     def rates_bps(self) -> Array:
         """The rate at which each train left the bottleneck; without those of which too little arrived.
 
-        What was lost at the bottleneck's queue was never served, so that the others follow each other at its rate all
-        the same. The first packets of each do not count: a token bucket may let some of them through at once.
+        The first packets of each do not count: a token bucket may let some of them through at once. Where too few are
+        whole, all packets of all trains count.
         """
-        fewest = max(2, _ENOUGH * self.packets)
-        later = [train[int(_FIRST * train.size) :] for train in self.arrivals_s if train.size >= fewest]
-        lasted = [(train.size, float(train[-1] - train[0])) for train in later]
-        return np.array([_BITS * self.packet_bytes * (count - 1) / time for count, time in lasted if time > 0])
+        if self.short:
+            later = [train for train in self.arrivals_s if np.isfinite(train).sum() >= _LEAST]
+        else:
+            later = [train[int(_FIRST * train.size) :] for train in self.whole]
+        services = [
+            _service_s(*_gaps(np.flatnonzero(np.isfinite(train)), train[np.isfinite(train)])) for train in later
+        ]
+        return np.array([_BITS * self.packet_bytes / service for service in services if service > 0])
 
     def rate_bps(self) -> Estimate | None:
         """The bottleneck's rate: the median over trains, with its interval; nothing of fewer than ten."""
@@ -62,6 +89,22 @@ class PacketTrains:
         if rates.size < _FEWEST:
             return None
         return Estimate.of(float(np.median(rates)), np.median(_redrawn(rates), axis=1))
+
+
+def _gaps(numbers: NDArray[np.int64], arrivals_s: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Times between arrivals, and whether the second packet is the one that was sent after the first."""
+    order = np.argsort(arrivals_s, kind="stable")
+    return np.diff(arrivals_s[order]), np.diff(numbers[order]) == 1
+
+
+def _service_s(gaps_s: Array, following: NDArray[np.bool_]) -> float:
+    """What the bottleneck took for a packet, by times between arrivals while it was busy.
+
+    Packets that were sent one after the other count, as between others it may have served some that were lost behind
+    it, or that were overtaken. Where these are few, it lets some packets pass, and all count.
+    """
+    known = gaps_s[following] if following.sum() >= _FOLLOWING * gaps_s.size else gaps_s
+    return float(known.mean()) if known.size else 0.0
 
 
 def empty_rtt(samples_s: Mapping[int, Array]) -> tuple[Estimate, float]:
@@ -123,23 +166,39 @@ class Overload:
         lasted = float(np.ptp(times_s)) if times_s.size >= _FEWEST else 0.0
         return _BITS * self.packet_bytes * (times_s.size - 1) / lasted if lasted > 0 else 0.0
 
-    def sustained_bps(self) -> float | None:
+    @property
+    def overtaken(self) -> float:
+        """The share of the packets that arrived after one that was sent later (RFC 4737 §4.3)."""
+        arrivals = (self.sent_s + self.delay_s)[~self.lost]
+        return float((arrivals > np.minimum.accumulate(arrivals[::-1])[::-1]).mean()) if arrivals.size else 0.0
+
+    def sustained_bps(self, *, lossy: bool = False) -> Estimate | None:
         """The rate at which they arrived while the queue was full; nothing where it never was for long.
 
         It is the median over stretches of arrivals: in some of them the sender may have come too late, and the queue
-        have been empty.
+        have been empty. Where a wire loses packets, too (``lossy``), those that were lost behind the bottleneck took
+        their time; of a policer, which keeps no queue, all that arrives counts.
         """
         lost = np.flatnonzero(self.lost)
         if lost.size < _FEWEST:
             return None
-        there = ~self.lost
-        there[: lost[0]] = False
-        arrivals = np.sort(self.sent_s[there] + self.delay_s[there])
-        count = min(_STRETCH, (arrivals.size - 1) // _FEWEST)
+        there = np.flatnonzero(~self.lost)
+        there = there[there >= lost[0]]
+        gaps, following = _gaps(there, (self.sent_s + self.delay_s)[there])
+        count = min(_STRETCH, gaps.size // _FEWEST)
         if count < 1:
             return None
-        took = float(np.median(np.diff(arrivals[::count])))
-        return _BITS * self.packet_bytes * count / took if took > 0 else None
+        stretches = [slice(begin, begin + count) for begin in range(0, gaps.size - count + 1, count)]
+        services = np.array([float(gaps[each].mean()) for each in stretches])
+        nearer = np.array([_service_s(gaps[each], following[each]) for each in stretches])
+        if lossy or np.median(services) <= (1 + _ALIKE) * np.median(nearer):
+            services = nearer
+        took = float(np.median(services))
+        if took <= 0:
+            return None
+        drawn = np.median(_redrawn(services), axis=1)
+        bits = _BITS * self.packet_bytes
+        return Estimate.of(bits / took, bits / drawn[drawn > 0])
 
     def queue_by_delay(self, rate_bps: Estimate) -> Estimate:
         """Packets at the bottleneck when it was fullest, the one in service included: 1 + (p99 − least) / service.
