@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, cast
 from tightlink import control, units
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.lazy import _core
+from tightlink.scenario.synonyms import meant_control
 
 #: Kinds of loss recovery.
 RECOVERIES: Final = ("tahoe", "reno", "newreno", "sack", "rack")
@@ -211,10 +212,9 @@ def _names() -> list[str]:
 def _check(key: str, name: str) -> None:
     names = _names()
     if name not in names:
-        plain = name.casefold().replace("-", "").replace("_", "")
         # Textbooks call the whole of both by the name of the recovery.
-        recovery = f'recovery = "{plain}" beside it' if plain in RECOVERIES else None
-        suggestion = recovery or in_quotes(name, names)
+        meant = meant_control(name, [*names, *RECOVERIES])
+        suggestion = f'"{meant}"' if meant in names else meant and f'recovery = "{meant}" beside it'
         option = "tightlink run, sweep or study with --controls FILE.py"
         hint = "" if suggestion else f"; one written in Python needs its class: an import, or {option}"
         raise ScenarioError(f"{one_of(names)}{hint}", key=key, value=name, suggestion=suggestion)

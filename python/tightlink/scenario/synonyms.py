@@ -11,6 +11,8 @@ Example:
     ('drop-tail', 'bulk')
     >>> alike("rate", ["rtt", "bandwidth"]), called("cca", Bulk)
     ('bandwidth', 'tcp.congestion')
+    >>> meant_control("ns3::TcpBic", ["bic", "cubic"]), meant_control("bbr2", ["bbr", "bbr3"])
+    ('bic', 'bbr3')
 """
 
 from __future__ import annotations
@@ -66,6 +68,13 @@ _KINDS: Final = {
     "transfers": "poisson short",
     "users": "web http",
 }
+_CONTROLS: Final = {
+    "compound": "ctcp",
+    "bbr3": "bbr2 bbrv2 bbrv3",
+    "reno": "linuxreno",
+    "vivace": "pcc",
+    "westwood": "westwoodplus westwood+",
+}
 #: Letters with which a key that nothing else begins with is meant.
 _LEAST: Final = 3
 
@@ -90,6 +99,13 @@ def meant_kind(word: str, kinds: Collection[str]) -> str | None:
     # FqCoDelQueueDisc, OnOffApplication.
     begins = (kind for kind in sorted(kinds, key=len, reverse=True) if _plain(word).startswith(_plain(kind)))
     return named or closest(word, kinds) or next(begins, None)
+
+
+def meant_control(word: str, controls: Collection[str]) -> str | None:
+    """The congestion control, or the loss recovery among them, that somebody has in mind who writes an unknown one."""
+    plain = _plain(word).removeprefix("ns3::").removeprefix("tcp")
+    named = next((control for control in _named(plain, _CONTROLS) if control in controls), None)
+    return named or closest(plain, controls)
 
 
 def called(word: str, table: type[Table], beside: Collection[str] = (), *, below: bool = True) -> str | None:
