@@ -204,6 +204,15 @@ CHANGES = [
     ("traffic.t.SndBufSize", 131072, 'did you mean "tcp.window"?'),
     ("traffic.t.tcp.MinRto", "200 ms", 'did you mean "rto.min"?'),
     ("traffic.u.kind", "OnOffApplication", 'did you mean "on-off"?'),
+    (
+        "traffic.u",
+        {"kind": "on-off", "from": "x", "to": "y", "rate": "1 Mbit/s", "off": "1 s", "on": "1 s", "OnTime": "1 s"},
+        'did you mean "on"?',
+    ),
+    ("traffic.u.Remote", "y", 'did you mean "to"?'),
+    ("link.a.MaxSize", "100p", 'did you mean "queue"?'),
+    ("traffic.t.tcp.DelAckCount", 1, 'did you mean "delayed_acks"?'),
+    ("RngRun", 2, 'did you mean "seed"?'),
     # A path without what it begins with.
     ("a.rate", "1 Mbit/s", "unknown key; did you mean link.a.rate?"),
     ("queue", "1 packets", "unknown key; did you mean link.a.queue?"),
