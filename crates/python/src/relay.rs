@@ -8,6 +8,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tightlink_relay::journal::Journal;
+use tightlink_relay::network::Network;
 use tightlink_relay::port::{Datagrams, Frames, Port};
 use tightlink_relay::probe::duplicate;
 use tightlink_relay::record::Outcome;
@@ -88,13 +89,15 @@ fn run<P: Port>(spec: &RelaySpec, ports: Vec<P>, stop: OwnedFd, trace: Option<Fi
     let mut journal = trace.as_ref().map(|_| Journal::new()).transpose()?;
     let memory_locked = be_punctual()?;
     let names = spec.ports.iter().map(|port| port.node.clone()).collect();
+    // Memory takes up to seconds to come: what hosts send meanwhile would wait, and nobody would call it late.
+    let mut network = Network::new(spec);
     let began_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let mut world = System::new(ports, names, stop, spec.spin_share)?;
     let cpu_s = thread_s();
     world.say_ready();
     let begins_s = spec.begins_ns.map_or(0.0, |begins_ns| (begins_ns as f64 - world.origin_ns() as f64) / 1e9);
-    let spec = &RelaySpec { begins_s: begins_s.max(0.0), ..spec.clone() };
-    let outcome = real_time::run(spec, &mut world, &mut journal)?;
+    network.begin_at(begins_s.max(0.0));
+    let outcome = real_time::run(spec, network, &mut world, &mut journal)?;
     let cpu_s = thread_s() - cpu_s;
     let mut flows = Vec::new();
     let mut lost = 0;

@@ -108,10 +108,8 @@ impl Direction {
             router.processor.output_ring
                 && spec.routes.iter().any(|route| route.from == router.port && route.links.contains(&number))
         });
-        let mut link = Link::new(link, number as u32, site, Time::NEVER);
-        link.begin_at(spec.begins_s);
         Self {
-            link,
+            link: Link::new(link, number as u32, site, Time::NEVER),
             latest: Time::ZERO,
             wire: OnWire {
                 onward: Agenda::with_capacity(USUAL),
@@ -120,6 +118,11 @@ impl Direction {
                 full: if output_ring { Outcome::OutputRing } else { Outcome::Queue },
             },
         }
+    }
+
+    /// The link changes, loses packets and doubles them only from then on, in seconds.
+    pub fn begin_at(&mut self, begins_s: f64) {
+        self.link.begin_at(begins_s);
     }
 
     /// Offers a packet to the link.

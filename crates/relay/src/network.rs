@@ -49,7 +49,7 @@ enum Event {
 }
 
 impl Network {
-    /// An idle one.
+    /// An idle one, with memory for all packets that it may hold: where queues are long, that takes a while.
     #[must_use]
     pub fn new(spec: &RelaySpec) -> Self {
         let ports = spec.ports.len();
@@ -65,6 +65,11 @@ impl Network {
             came: Agenda::new(),
             at: Time::ZERO,
         }
+    }
+
+    /// The scenario begins then, in seconds: before, links are constant and lose nothing.
+    pub fn begin_at(&mut self, begins_s: f64) {
+        self.directions.iter_mut().for_each(|direction| direction.begin_at(begins_s));
     }
 
     /// Where the bytes of the next packet from a port may be written; nothing if there is no room.

@@ -44,15 +44,21 @@ pub struct Counts {
     pub burnt_s: f64,
 }
 
-/// Works until the end of the duration, or until it is told to end.
+/// Works until the end of the duration, or until it is told to end. The network is made before, as the time of the world
+/// passes meanwhile.
 ///
 /// # Errors
 /// A port does not work, or the system does not let it wait.
-pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Result<RelayOutcome, RelayError> {
+pub fn run(
+    spec: &RelaySpec,
+    network: Network,
+    world: &mut impl World,
+    sink: &mut impl Sink,
+) -> Result<RelayOutcome, RelayError> {
     let mut relay = Relay {
         end: spec.duration_s.map_or(Time::NEVER, Time::new),
         burn: spec.burnt().map(|router| &router.processor),
-        network: Network::new(spec),
+        network,
         counts: Counts { lateness: Lateness::new(spec.lateness_bound_s), refused: 0, full: 0, burnt: 0, burnt_s: 0.0 },
         paid_s: world.spent_s(),
         ports: spec.ports.len(),

@@ -21,9 +21,6 @@ pub struct RelaySpec {
     /// none: when the relay begins.
     #[serde(default)]
     pub begins_ns: Option<u64>,
-    /// The same in seconds since the relay began.
-    #[serde(skip)]
-    pub begins_s: f64,
     /// How long the relay works, in seconds; none: until it is told to stop.
     pub duration_s: Option<f64>,
     /// Names of the nodes at the ends of the links, which the ends of [`LinkSpec`] index.

@@ -9,6 +9,7 @@ use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::time::{Duration, Instant};
 
 use tightlink_relay::RelayError;
+use tightlink_relay::network::Network;
 use tightlink_relay::port::Datagrams;
 use tightlink_relay::record::{Outcome, Record};
 use tightlink_relay::relay::{self, RelayOutcome};
@@ -25,7 +26,6 @@ fn spec(duration_s: Option<f64>) -> RelaySpec {
         profile: Profile::Linux,
         seed: 1,
         begins_ns: None,
-        begins_s: 0.0,
         duration_s,
         nodes: vec!["a".to_owned(), "b".to_owned()],
         links: vec![link("wire", (0, 1)), link("wire.reverse", (1, 0))],
@@ -59,9 +59,10 @@ fn between(
         scope.spawn(|| hosts(a, b, tell));
         let ports = [port_a, port_b].map(|port| Datagrams::new(OwnedFd::from(port)).unwrap());
         let names = ["a", "b"].map(str::to_owned);
+        let network = Network::new(spec);
         let mut world = System::new(ports.into(), names.into(), OwnedFd::from(stop), spec.spin_share).unwrap();
         let mut records = Vec::new();
-        (relay::run(spec, &mut world, &mut records), records)
+        (relay::run(spec, network, &mut world, &mut records), records)
     })
 }
 

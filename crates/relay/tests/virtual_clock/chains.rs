@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
 use proptest::prelude::*;
+use tightlink_relay::network::Network;
 use tightlink_relay::record::{Outcome, Record as Noted};
 use tightlink_relay::relay::{self, RelayOutcome};
 use tightlink_relay::spec::{PortSpec, RelaySpec};
@@ -210,7 +211,7 @@ fn relayed(
     let mut world = Virtual { oversleeps_s, ..Virtual::new(arrivals) };
     let (spec, mut records) = (chain.relay(), Vec::new());
     spec.check().unwrap();
-    let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+    let outcome = relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     (world, records, outcome, spec)
 }
 
@@ -254,7 +255,7 @@ proptest! {
             sent
         });
         let (mut world, mut records) = (Virtual::new(sent.collect()), Vec::new());
-        relay::run(&spec, &mut world, &mut records).unwrap();
+        relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
         prop_assert_eq!(&world.sent, &expected.deliveries);
         for link in (0..expected.links.len()).filter(|link| chain.links[link / 2].duplicate == 0.0) {
             prop_assert_eq!(&told(&records, link), &expected.told[link]);

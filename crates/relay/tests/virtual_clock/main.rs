@@ -11,6 +11,7 @@ use std::net::Ipv4Addr;
 use proptest::prelude::*;
 use simulated::{Given, close, given, route, simulate, spec};
 use tightlink_relay::header::{Header, Kind};
+use tightlink_relay::network::Network;
 use tightlink_relay::record::{Outcome, Record};
 use tightlink_relay::relay;
 use tightlink_relay::spec::{BetweenSpec, RouteSpec};
@@ -34,7 +35,7 @@ proptest! {
         let mut world = Virtual::new(expected.arrivals.clone().into());
         let mut records = Vec::new();
         let spec = spec(&given);
-        let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+        let outcome = relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
         for port in [0, 1] {
             // Packets from a port come out at the other, at the same instants to the last bit.
             prop_assert_eq!(&world.sent[1 - port], &expected.deliveries[port]);
@@ -65,7 +66,8 @@ proptest! {
         let expected = simulate(&given);
         let mut world = Virtual { oversleeps_s, ..Virtual::new(expected.arrivals.clone().into()) };
         let mut records = Vec::new();
-        let outcome = relay::run(&spec(&given), &mut world, &mut records).unwrap();
+        let spec = spec(&given);
+        let outcome = relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
         let mut latest_s: f64 = 0.0;
         for port in [0, 1] {
             let mut found = world.sent[1 - port].iter();
@@ -96,7 +98,8 @@ fn what_is_under_way_at_the_end_is_noted() {
     let mut records = Vec::new();
     // 10 ms each on the line: of 30 that come within 30 ms, 3 leave, one is served and one waits, 25 are dropped.
     let mut world = Virtual { stop: Time::new(0.0301), ..Virtual::new(stream(100)) };
-    let outcome = relay::run(&spec(&given), &mut world, &mut records).unwrap();
+    let spec = spec(&given);
+    let outcome = relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     assert_eq!(outcome.end, Time::new(0.0301));
     let (server, dropped) = (outcome.links[0].server, outcomes(&records, 0, Outcome::Queue) as u64);
     assert_eq!((server.packets_in, server.packets_out, server.packets_dropped), (31, 3, dropped));
@@ -123,7 +126,7 @@ fn hosts_may_differ_in_their_delays() {
         ack: false,
     });
     let (mut world, mut records) = (Virtual::new(vec![packets.collect(), Vec::new()]), Vec::new());
-    relay::run(&spec, &mut world, &mut records).unwrap();
+    relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     let sent = &world.sent[1];
     assert_eq!(sent.len(), 90);
     assert!(sent.windows(2).all(|pair| pair[0].at <= pair[1].at));
@@ -149,13 +152,13 @@ fn hosts_may_differ_in_their_delays_before_one_link() {
     // The link works for a millisecond on each: of what comes at once, the near host's is served first.
     let packet = |number, flow| Packet { at: Time::ZERO, size: 1000, number, flow, to: 0, ack: false };
     let (mut world, mut records) = (Virtual::new(vec![vec![packet(0, 2), packet(1, 1)], Vec::new()]), Vec::new());
-    relay::run(&spec, &mut world, &mut records).unwrap();
+    relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     let sent: Vec<_> = world.sent[1].iter().map(|packet| (packet.flow, packet.at.seconds())).collect();
     assert_eq!(sent, [(1, 0.001), (2, 0.0115)]);
     // What has not reached it at the end was never there.
     let packets = vec![vec![packet(0, 2), packet(1, 1)], Vec::new()];
     let (mut world, mut records) = (Virtual { stop: Time::new(0.01), ..Virtual::new(packets) }, Vec::new());
-    let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+    let outcome = relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     assert_eq!((records.len(), outcome.links[0].server.packets_in), (1, 1));
 }
 
@@ -186,7 +189,7 @@ fn superfluous_acks_are_dropped() {
             ack: place % 2 == 0,
         });
         let (mut world, mut records) = (Virtual::new(vec![packets.collect(), Vec::new()]), Vec::new());
-        relay::run(&spec, &mut world, &mut records).unwrap();
+        relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
         let sent = |ack: bool| world.sent[1].iter().filter(move |packet| packet.ack == ack);
         assert_eq!(sent(true).map(|packet| packet.number.wrapping_sub(first)).collect::<Vec<_>>(), expected);
         assert_eq!(sent(false).count(), 10);
@@ -201,7 +204,7 @@ fn burnt_processor_time_delays_what_follows() {
     let mut spec = spec(&given);
     spec.processor.as_mut().unwrap().burn = true;
     let (mut world, mut records) = (Virtual::new(stream(10)), Vec::new());
-    let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+    let outcome = relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     // The processor is the bottleneck: a packet every two milliseconds, forwarded between two slices of the next.
     let times: Vec<f64> = world.sent[1].iter().map(|packet| packet.at.seconds()).collect();
     let late = |(packet, at): (usize, &f64)| at - 0.002 * (packet as f64 + 1.0);
@@ -214,7 +217,8 @@ fn burnt_processor_time_delays_what_follows() {
 fn packets_are_known_by_their_ip_headers() {
     let mut world = Virtual::new(stream(1));
     let mut records = Vec::new();
-    relay::run(&spec(&Given::plain()), &mut world, &mut records).unwrap();
+    let spec = spec(&Given::plain());
+    relay::run(&spec, Network::new(&spec), &mut world, &mut records).unwrap();
     assert_eq!(records[0].header, Header::default());
     assert_eq!(records[0].header.kind, Kind::Other);
 }

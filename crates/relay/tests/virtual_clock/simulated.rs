@@ -327,7 +327,6 @@ pub fn spec(given: &Given) -> RelaySpec {
         profile: Profile::Rfc,
         seed: 1,
         begins_ns: None,
-        begins_s: 0.0,
         duration_s: Some(DURATION_S),
         nodes: ["sender", "router", "receiver"].map(str::to_owned).to_vec(),
         links: bottleneck(given).to_vec(),
