@@ -440,3 +440,32 @@ traffic.call = { kind = "cbr", from = "laptop", to = "router", interval = "20 ms
     longest = _row(run, "call")["queueing_delay_max_s"]
     assert longest == pytest.approx(0.5, abs=0.025)
     assert f"({1000 * longest:.0f} ms at most)" in run.why("call").sentence
+
+
+#: A site whose router shapes to more than the provider's policer lets through, with calls that go first.
+POLICED_SITE: Final = """
+profile = "linux"
+duration = "15 s"
+link.edge = { ends = ["hub", "cpe"], rate = "100 Mbit/s", delay = "0.1 ms", queue = { kind = "strict", limit = "200 packets", order = ["EF"] }, shaper = { rate = "11 Mbit/s", burst = "10 kB" } }
+link.wan = { ends = ["cpe", "site"], rate = "100 Mbit/s", delay = "20 ms", queue = { kind = "policer", rate = "10 Mbit/s", burst = "120 kB", limit = "1000 packets" } }
+traffic.file = { kind = "bulk", flows = 3, from = "hub", to = "site", dscp = "CS1" }
+traffic.voice = { kind = "cbr", flows = 10, from = "hub", to = "site", interval = "20 ms", random = true, udp.payload = "172 B", dscp = "EF" }
+"""
+
+
+def test_a_policer_stays_and_a_shaper_before_it_goes_below() -> None:
+    """What a provider sells is no queue of one's own: turns in its place would be more than that."""
+    run = _run(POLICED_SITE)
+    every = [each for said in run.why().diagnoses for each in said.suggestions]
+    assert not any(key == "link.wan.queue" for each in every for key in each.changes)
+    for who in ("voice", "file"):
+        first = run.why(who).suggestions[0]
+        assert first.changes == {"link.edge.shaper.rate": "9.8 Mbit/s"}, who
+        assert first.text == "a shaper at edge of 9.8 Mbit/s (less than wan lets through)"
+    after = _run(POLICED_SITE, {"link.edge.shaper.rate": "9.8 Mbit/s"}).flows
+    assert after.filter(transport="udp")["packets_dropped"].sum() == 0
+    # To a connection alone it comes behind what leaves the policer more of its rate.
+    alone = _told(
+        POLICED_SITE, "file", {"traffic.voice": None, "traffic.file.flows": 1, "link.edge.queue": "200 packets"}
+    )
+    assert alone.suggestions[0].changes != first.changes

@@ -35,6 +35,8 @@ _MEASURED: Final = "measurement"
 _MEASURED_BY: Final = (("--sender", "sender", "name", "probe"), ("--device", "link", "device", "tun"))
 #: Links of a scenario whose only wire is the one that is emulated.
 _ONE_WIRE: Final = 2
+#: The queue that limits a rate.
+_POLICER: Final = "policer"
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
 
@@ -81,7 +83,7 @@ class Changed:
         made: list[Suggestion] = []
         costly: set[str] = set()
         for text, changes in tried:
-            command = self.command(changes)
+            command = "" if self._lifts_policer(changes) else self.command(changes)
             if command and all(changes != each.changes for each in made):
                 found = self._trials.of(changes)
                 said = text if found is None else _beside(text, found.costs)
@@ -90,6 +92,17 @@ class Changed:
                 if found is None or (found.helps and not found.harms.issuperset(groups)):
                     made.append(Suggestion(said if self.repeats(changes) else f"{said}{_SIMULATED}", command, changes))
         return sorted(made, key=lambda each: each.command in costly)
+
+    def _lifts_policer(self, changes: Mapping[str, object]) -> bool:
+        """Whether a policer goes without a shaper in its place: what a provider sells would be more than it is."""
+        data = self._scenario.written()
+        shaped = {key.removesuffix(".shaper") for key in changes if key.endswith(".shaper")}
+        queues = [key for key in changes if key.endswith(".queue") and key.removesuffix(".queue") not in shaped]
+        return any(
+            isinstance(queue, dict) and queue.get("kind") == _POLICER
+            for key in queues
+            for queue in values_at(data, key)
+        )
 
     def delays(self, changes: Mapping[str, object]) -> bool:
         """Whether a change that was tried makes somebody wait longer."""

@@ -111,7 +111,8 @@ def _codel(link: Link, path: Path, others: Others) -> Iterator[Tried]:
 def lower_shaper(link: Link, path: Path) -> Iterator[Tried]:
     """A rate of a shaper before a link that is below the link's, so that what waits does so at the shaper.
 
-    A router's shaper before a modem is meant to be; one that counts no framing, or too high a rate, is not.
+    A router's shaper before a modem, or a provider's policer, is meant to be; one that counts no framing, or too high a
+    rate, is not.
     """
     side = path.forward if link in path.forward else path.reverse
     shaper = next((each for each in side[: side.index(link)] if each.shapes), None)
@@ -128,10 +129,8 @@ def lower_shaper(link: Link, path: Path) -> Iterator[Tried]:
     counted = {key: units.format_size(framing[f"{key}_bytes"]) for key in ("overhead", "smallest") if uncounted}
     changes = {f"{table}.{key}": size for key, size in counted.items() if framing[f"{key}_bytes"]}
     more = f" and {counted['overhead']} of framing" if uncounted else ""
-    yield (
-        f"a shaper at {shaper.name} of {rate}{more} (less than {link.name} carries)",
-        {f"{table}.rate": rate, **changes},
-    )
+    most = f"{link.name} {'lets through' if link.polices else 'carries'}"
+    yield f"a shaper at {shaper.name} of {rate}{more} (less than {most})", {f"{table}.rate": rate, **changes}
 
 
 def _controls(path: Path, others: Others) -> list[str]:

@@ -112,6 +112,11 @@ def suggestions(
     where = path.either_way(delay.where)
     if where is not None and _stands(delay):
         tried = itertools.chain(lower_shaper(where, path), tried)
+    policers = (link for link in path.forward if link.polices and any(cause.where == link.name for cause in found))
+    lower = [each for link in policers for each in lower_shaper(link, path)]
+    # What holds a connection below the policer's rate is less with a longer burst, or a shaper in its place.
+    last = first == "policer" and path.tcp is not None
+    tried = itertools.chain(tried, lower) if last else itertools.chain(lower, tried)
     groups = others.groups or {path.spec["group"]}
     made = _named(changed.suggestions(with_other_end(tried, where, others, changed), groups), path, others)
     # A control is no choice where others have set it.
