@@ -505,3 +505,36 @@ def test_classes_with_weights_are_to_send_what_they_have() -> None:
     part = scenario.set("traffic.y.rate", "2.3 Mbit/s")
     changes = next(each.changes for each in tl.simulate(part).why().suggestions if "traffic.x.rate" in each.changes)
     assert changes == {"traffic.x.rate": "1.2 Mbit/s", "traffic.z.rate": "4.9 Mbit/s"}
+
+
+#: Calls of 89.6 kbit/s, framing included, over 2 Mbit/s, which 22 of them fill.
+CALLS: Final = """
+profile = "linux"
+duration = "15 s"
+link.wan = { ends = ["hub", "site"], rate = "2 Mbit/s", delay = "20 ms", framing = { overhead = "24 B" }, queue = "100 packets" }
+traffic.voice = { kind = "cbr", flows = 24, from = "hub", to = "site", interval = "20 ms", random = true, udp.payload = "172 B", dscp = "EF" }
+"""
+
+
+def test_calls_that_overload_a_link_together() -> None:
+    """Each is little, and loses less than a fifth: all that come are more than it carries."""
+    (found,) = _run(CALLS).why().diagnoses
+    assert (found.causes[0].name, len(found.flows)) == ("saturated_link", 24)
+    assert ", as 1.92 Mbit/s come where it carries 1.79 Mbit/s: " in found.sentence
+    fewer, swept = found.suggestions
+    assert (fewer.text, fewer.changes) == ("18 flows of voice in place of 24", {"traffic.voice.flows": 18})
+    assert swept.vary == {"traffic.voice.flows": (9, 14, 18, 22, 27)}
+    assert _run(CALLS, *fewer.changes.items()).flows["packets_dropped"].sum() == 0
+    # As many bits are as much in fewer flows.
+    assert _told(CALLS, "voice", ("traffic.voice.flows", 22)).causes[0].name == "application"
+
+
+def test_calls_of_a_class_that_goes_first_overload_a_link_whoever_comes_after() -> None:
+    """What they leave is another's, and what he sends is not why they wait."""
+    strict = ("link.wan.queue", {"kind": "strict", "limit": "100 packets", "order": ["EF"]})
+    data = ("traffic.data", {"kind": "bulk", "from": "hub", "to": "site"})
+    found = _told(CALLS, "voice", strict, data)
+    assert (found.causes[0].name, found.causes[0].where) == ("saturated_link", "wan")
+    assert found.suggestions[0].changes == {"traffic.voice.flows": 18}
+    # Beside TCP in one queue fewer calls leave it more, and wait as long.
+    assert not any("flows" in each.text for each in _told(CALLS, "voice", data).suggestions)

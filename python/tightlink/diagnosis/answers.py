@@ -106,7 +106,7 @@ class Suggestion:
     """What to type; Python where the scenario is not in a file, empty where nothing can test it."""
     changes: dict[str, Any]
     """The keys of the scenario that it changes, with their values."""
-    vary: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    vary: dict[str, tuple[str | int, ...]] = field(default_factory=dict)
     """The key that a sweep varies, with its levels."""
 
 

@@ -109,7 +109,7 @@ class Changed:
         found = self._trials.of(changes)
         return found is not None and found.delays
 
-    def swept(self, text: str, key: str, levels: Sequence[str]) -> list[Suggestion]:
+    def swept(self, text: str, key: str, levels: Sequence[str | int]) -> list[Suggestion]:
         """A sweep over levels of a key, where the scenario allows them."""
         command = self.sweep(key, levels)
         said = text if self.simulated else f"{text}{_SIMULATED}"
@@ -126,7 +126,7 @@ class Changed:
         options = [option(key, value) for key, value in changes.items()]
         return " ".join([self._measure(changes) if again else self._begin(changes), *options])
 
-    def sweep(self, key: str, levels: Sequence[str]) -> str:
+    def sweep(self, key: str, levels: Sequence[str | int]) -> str:
         """What to type to simulate the scenario at levels of a key; empty if it does not allow one of them."""
         if not self._small or not all(self._allowed({key: level}) for level in levels):
             return ""
@@ -136,7 +136,7 @@ class Changed:
         if " --replay " in begin:
             # A run that was typed by its name in a sweep's folder has no file that could be swept.
             return ""
-        return f"{begin.replace(' run ', ' sweep ', 1)} {option(key, ','.join(levels), by='--vary')}"
+        return f"{begin.replace(' run ', ' sweep ', 1)} {option(key, ','.join(map(str, levels)), by='--vary')}"
 
     def _allowed(self, changes: Mapping[str, object]) -> bool:
         try:

@@ -59,18 +59,22 @@ def _cause(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str,
         if down_s and lost <= _DOWN * sent * share:
             text = f"link {link.name} is down, {ms(down_s)}: {lost_percent(row)} of {_whose(row)} packets are lost"
             return Cause("outage", share, "certain", link.name, text)
-    found = _full_link(row, path, known.get("network", 0.0) + pushed, losing=losing)
+    found = _full_link(row, path, paths, known.get("network", 0.0) + pushed, losing=losing)
     if found is None and losing:
         found = _policed(row, path, paths)
     return found or _lossy(row, path, paths, known, losing=losing)
 
 
-def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bool) -> Cause | None:
+def _full_link(row: Mapping[str, Any], path: Path, paths: Paths, network: float, *, losing: bool) -> Cause | None:
     """The busiest link carries no more, and what has not arrived is lost at its queue, or waits there still."""
     link, lost = path.busiest, row["packets_dropped"] or 0
     arrives, carries = row["throughput_bps"] or 0.0, link.carries_bps(path.packet_bytes)
     offered = filling.offered_bps(row)
-    much = offered > _MUCH * carries or lost > _LOSES_MUCH * row["packets_sent"]
+    # Calls, each of which is little, fill a link together.
+    together = offered * paths.members(link.name, row["label"])
+    if filling.is_much(row, link, paths) and not any(paths.controls_beside(link.name, row)):
+        together = max(together, filling.comes_bps(row, link))
+    much = together > _MUCH * carries or lost > _LOSES_MUCH * row["packets_sent"]
     missing = offered - arrives > LOSES * offered
     at_queue = any(each.lost_at_queue for each in path.forward) or not losing
     full = link.utilization >= SATURATED or arrives >= SATURATED * carries
@@ -78,6 +82,8 @@ def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bo
         return None
     text = saturated(row, link)
     if losing:
+        if together > max(carries, _UNLIKE * offered):
+            text += f", as {rate(together)} come where it carries {rate(carries)}"
         text += f": {lost_percent(row)} of {_whose(row)} packets are lost there"
     elif offered > carries:
         text += f", as {_offered(row)} are sent"

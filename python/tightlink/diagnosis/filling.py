@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import frames
 from tightlink.diagnosis.bounds import SATURATED, lasted
-from tightlink.diagnosis.kinds import FAIR
+from tightlink.diagnosis.kinds import FAIR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
@@ -59,6 +59,8 @@ class Datagrams:
     """What it carries for nearly all of the time."""
     classes: Mapping[str, tuple[int | None, float]]
     """Of each of the groups the class that takes turns with others, and its weight; one for all where none do."""
+    of_one: bool = False
+    """Whether these are of one flow, and what it carries is its turn."""
 
 
 class Filling:
@@ -80,9 +82,7 @@ class Filling:
         if not of_data and link in self._paths.acknowledging:
             rows = self._rows if len(self._rows) < _MOST else {}
             found += tuple(label for label, each in rows.items() if self._acks_fill(label, each, link))
-        start_s, stop_s = row["start_s"], row["stop_s"]
-        times = ((label, *self._paths.lasted(label)) for label in found)
-        return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
+        return tuple(label for label in found if self._paths.meanwhile(label, row))
 
     def _is_dual(self, link: str) -> bool:
         return link in self._paths.users and self._paths.named(link).discipline == "dualpi2"
@@ -142,18 +142,17 @@ class Filling:
             in_turn = self.turn(name, row)
             if in_turn.fill:
                 return in_turn
-        fill = self.of(name, row)
-        if (
-            not fill
-            or any(map(self._paths.control, (row["label"], *fill)))
-            or any(self._paths.controls_beside(name, row))
-        ):
+        # Nobody of a lower class takes what a higher one leaves.
+        first = self._first(name, row["label"])
+        fill = [label for label in self.of(name, row) if label in first]
+        beside = [label for label in first if self._paths.meanwhile(label, row)]
+        if not fill or any(map(self._paths.control, (row["label"], *fill, *beside))):
             return Datagrams({}, 0.0, 0.0, {})
         rates: dict[str, float] = {}
         for label, each in self._rows_of(fill).items():
             group = self._paths.group(label)
             rates[group] = rates.get(group, 0.0) + offered_bps(each)
-        rest = self._rows_of([label for label in self._paths.users[name] if label not in fill])
+        rest = self._rows_of([label for label in first if label not in fill])
         path = self._paths.of(fill[0])
         link = path.link(name)
         carries = link.always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"]))
@@ -163,6 +162,16 @@ class Filling:
             codes = {self._paths.group(label): self._paths.of(label).spec.get("dscp", 0) for label in fill}
             classes = {group: (codes[group], weights.get(codes[group], 1.0)) for group in rates}
         return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries, classes)
+
+    def _first(self, name: str, label: str) -> tuple[str, ...]:
+        """The flows that take a link with their data, without those that a strict queue serves after a flow."""
+        users = self._paths.users.get(name, ())
+        queue = self._paths.named(name).spec["queue"] if users else {}
+        if queue.get("kind") != STRICT:
+            return users
+        places = {code: place for place, code in enumerate(queue["order"])}
+        last = {each: places.get(self._paths.of(each).spec.get("dscp", 0), len(places)) for each in (label, *users)}
+        return tuple(each for each in users if last[each] <= last[label])
 
     def turn(self, name: str, row: Mapping[str, Any]) -> Datagrams:
         """What a flow of datagrams sends, and what its turn beside TCP would be; nothing where there is none."""
@@ -174,7 +183,7 @@ class Filling:
         sent = [math.inf if self._paths.control(label) else offered_bps(each) for label, each in rows.items()]
         part_bps = _part(link.always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"])), sent)
         group = self._paths.group(row["label"])
-        return Datagrams({group: offered_bps(row)}, 0.0, part_bps, {group: (None, 1.0)})
+        return Datagrams({group: offered_bps(row)}, 0.0, part_bps, {group: (None, 1.0)}, of_one=True)
 
     def _rows_of(self, labels: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Rows by the names of flows; of flows that the table does not tell apart the one of their group, once."""

@@ -40,9 +40,9 @@ _CLASSES: Final = ("AF41", "AF31")
 
 
 def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
-    """Rates for those that fill a link while the flow of a row lasts, in words and as values by keys of the scenario.
+    """Rates, or fewer flows, for those that fill a link while the flow of a row lasts, by keys of the scenario.
 
-    Nothing where TCP fills it, or where the scenario does not give their rates.
+    Nothing where TCP fills it, or where the scenario gives neither rates nor several flows.
     """
     return _fitting(run, filling.datagrams(name, row))
 
@@ -53,17 +53,26 @@ def in_turn(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tu
 
 
 def _fitting(run: Run, sent: Datagrams) -> tuple[str, dict[str, Any]] | None:
-    rates = {group: getattr(run.scenario.traffic[group], "rate", None) for group in sent.fill}
-    if not rates or not all(rates.values()):
+    """A lower rate for each group that sends more than fits, or fewer flows where the scenario gives an interval."""
+    parts, words, changes = _parts(sent) if sent.fill else {}, [], dict[str, Any]()
+    if min(parts.values(), default=0.0) <= 0:
         return None
-    parts = _parts(sent)
-    wanted = {group: two_digits(parts[group] * units.rate(rate), math.floor)
-              for group, rate in rates.items() if 0 < parts[group] < 1}  # fmt: skip
-    if not wanted or min(parts.values()) <= 0:
-        return None
-    each = list(dict.fromkeys(wanted.values()))
-    text = f"{'a rate' if len(wanted) == 1 else 'rates'} of {listed(each)} for {named(wanted)}"
-    return text, {f"traffic.{group}.rate": rate for group, rate in wanted.items()}
+    lower: dict[str, str] = {}
+    for group, part in parts.items():
+        traffic = run.scenario.traffic[group]
+        given, flows = getattr(traffic, "rate", None), getattr(traffic, "flows", None) or 1
+        fewer = 0 if sent.of_one else math.floor(part * flows)
+        if not given and not fewer:
+            return None
+        if part < 1 and given:
+            lower[group] = changes[f"traffic.{group}.rate"] = two_digits(part * units.rate(given), math.floor)
+        elif part < 1:
+            words.append(f"{fewer} {'flow' if fewer == 1 else 'flows'} of {group} in place of {flows}")
+            changes[f"traffic.{group}.flows"] = fewer
+    if lower:
+        each = list(dict.fromkeys(lower.values()))
+        words.insert(0, f"{'a rate' if len(lower) == 1 else 'rates'} of {listed(each)} for {named(lower)}")
+    return (listed(words), changes) if words else None
 
 
 def _parts(sent: Datagrams) -> dict[str, float]:

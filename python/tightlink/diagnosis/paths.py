@@ -215,21 +215,25 @@ class Paths:
         """The congestion controls of the others; empty for datagrams."""
         start_s, stop_s, found, transfers = row["start_s"], row["stop_s"], [], dict[str, list[tuple[float, float]]]()
         for label in self.users.get(link, ()):
-            first_s, last_s = self.lasted(label)
-            if label != row["label"] and first_s < stop_s and last_s > start_s:
+            if label != row["label"] and self.meanwhile(label, row):
                 if self.group(label) in self._open_loop:
-                    transfers.setdefault(self.control(label), []).append((first_s, last_s))
+                    transfers.setdefault(self.control(label), []).append(self.lasted(label))
                 else:
                     found.append(self.control(label))
         for control, spans in transfers.items():
             found += [control] * Spans(spans).at_once(start_s, stop_s)
         return found
 
+    def meanwhile(self, label: str, row: Mapping[str, Any]) -> bool:
+        """Whether a flow is sending in some of the time of a row's."""
+        first_s, last_s = self.lasted(label)
+        return bool(first_s < row["stop_s"] and last_s > row["start_s"])
+
     def has_alone(self, link: str, row: Mapping[str, Any]) -> bool:
         """Whether of all TCP connections only those of a row's group take a link with their data while it lasts."""
-        start_s, stop_s, group = row["start_s"], row["stop_s"], self.group(row["label"])
+        group = self.group(row["label"])
         users = (label for label in self.users.get(link, ()) if self.control(label) and self.group(label) != group)
-        return not any(first_s < stop_s and last_s > start_s for first_s, last_s in map(self.lasted, users))
+        return not any(self.meanwhile(label, row) for label in users)
 
     def busy_while(self, link: Link, row: Mapping[str, Any]) -> float:
         """How busy a link is while the flow of a row lasts: it carries of all what those that take it send meanwhile.

@@ -26,8 +26,10 @@ from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import holds
 from tightlink.diagnosis.words import between, listed
 
-#: What is tried: lengths of a queue by what the path holds, parts of a rate, kinds of queues, congestion controls.
+#: What is tried: lengths of a queue by what the path holds, parts of a rate or of a number of flows, kinds of queues,
+#: congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
+_PARTS: Final = (0.5, 0.75, 1, 1.25, 1.5)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Kinds of queues that mark by default.
@@ -38,16 +40,13 @@ SELECTIVE: Final = ("sack", "rack")
 _SHORTEST: Final = 4
 
 
-def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
+def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str | int, ...]] | None:
     """What a sweep would show of the first suggestion that chooses a queue or a control: text, key, levels."""
     # Without the shaper in front of it, another length of its queue would be that of another link.
     alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes) and _is_of_kind(each)]
     for key, value in [item for each in alone for item in each.changes.items()]:
-        if key.endswith(".rate") and len(alone[0].changes) == 1:
-            rates = [
-                units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in (0.5, 0.75, 1, 1.25, 1.5)
-            ]
-            return f"a sweep of rates from {between(rates[0], rates[-1])}", key, tuple(rates)
+        if key.endswith((".rate", ".flows")) and len(alone[0].changes) == 1:
+            return _parts(key, value)
         if key.endswith(".tcp.congestion"):
             able = _CONTROLS if (path.tcp or {})["recovery"] in SELECTIVE else tuple(set(_CONTROLS) - DEAF)
             return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *able)))
@@ -71,6 +70,15 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
             levels = tuple(f"{each} packets" for each in lengths)
             return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
     return None
+
+
+def _parts(key: str, value: str | int) -> tuple[str, str, tuple[str | int, ...]]:
+    """A sweep of a rate, or of a number of flows, around what is tried."""
+    if isinstance(value, int):
+        flows = sorted({max(1, round(times * value)) for times in _PARTS})
+        return f"a sweep from {flows[0]} to {flows[-1]} flows", key, tuple(flows)
+    rates = [units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in _PARTS]
+    return f"a sweep of rates from {between(rates[0], rates[-1])}", key, tuple(rates)
 
 
 def _is_of_kind(suggestion: Suggestion) -> bool:

@@ -163,7 +163,9 @@ class Trials:
         after = _groups(*tables)
         both = {name: (before[name], after[name]) for name in before if name in after}
         # Who is to send less gets less.
-        less = {name for name in both if {f"traffic.{name}.{key}" for key in ("rate", "load")} & changes.keys()}
+        less = {
+            name for name in both if {f"traffic.{name}.{key}" for key in ("rate", "load", "flows")} & changes.keys()
+        }
         plain = self._replaces_discipline(changes)
         waits = {
             name: [*_waits(*pair)] if plain or pair[0].scalable or self._hurries(name) else []
