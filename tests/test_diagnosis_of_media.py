@@ -538,3 +538,23 @@ def test_calls_of_a_class_that_goes_first_overload_a_link_whoever_comes_after() 
     assert found.suggestions[0].changes == {"traffic.voice.flows": 18}
     # Beside TCP in one queue fewer calls leave it more, and wait as long.
     assert not any("flows" in each.text for each in _told(CALLS, "voice", data).suggestions)
+
+
+def test_the_p95_of_a_call_over_a_path_that_is_slow_at_times() -> None:
+    """Most packets of its link come while that is fast: what 95 % of these wait is not what its own packets do."""
+    run = _run("""
+profile = "linux"
+duration = "60 s"
+link.l = { ends = ["a", "b"], queue = "100 packets", rate = { schedule = [{ at = "0 s", rate = "10 Mbit/s" }, { at = "20 s", rate = "2 Mbit/s" }, { at = "40 s", rate = "10 Mbit/s" }] }, delay = { schedule = [{ at = "0 s", delay = "20 ms" }, { at = "20 s", delay = "270 ms" }, { at = "40 s", delay = "20 ms" }] }, outages = { flush = true, schedule = [{ at = "20 s", for = "1 s" }, { at = "40 s", for = "50 ms" }] } }
+traffic.file = { kind = "bulk", flows = 2, from = "a", to = "b" }
+traffic.call = { kind = "cbr", flows = 5, from = "a", to = "b", interval = "20 ms", random = true, udp.payload = "172 B" }
+""")
+    row = run.flows.filter(label="call[0]").row(0, named=True)
+    least_s = row["one_way_delay_p95_s"] - 0.27 - 0.001
+    of_link_s = run.links.filter(link="l")["queueing_delay_p95_s"].item()
+    delay = run.why("call[0]").delay
+    assert delay is not None
+    assert of_link_s < 0.9 * least_s, "or else it tells nothing"
+    assert delay.p95_s is None
+    assert delay.variation_p95_s == pytest.approx(row["one_way_delay_p95_s"] - delay.base_s)
+    assert " more, together " in delay.text

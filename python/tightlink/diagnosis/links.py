@@ -220,6 +220,13 @@ class Link:
         delay = self.spec.get("delay")
         return max((*delay.get("values", ()), delay.get("most", 0.0))) - self.spec["delay_s"] if delay else 0.0
 
+    @property
+    def adds_at_most_s(self) -> float:
+        """The most that its wire adds to its delay; infinite where nothing bounds that."""
+        delay, more = self.spec.get("delay"), self.spec.keys() & {"jitter", "arq", "reorder"}
+        bounded = delay is None or not delay.keys().isdisjoint(("values", "most"))
+        return self.adds_s if bounded and not more else math.inf
+
     def carries_bps(self, size: int) -> float:
         """Bits per second of IP packets of so many bytes that it carries."""
         return _BITS * size / self.interval_s(size)

@@ -253,7 +253,8 @@ def _p95(
 ) -> float | None:
     """The 95th percentile of the flow's own packets; where queues delay ACKs, too, of its round trips.
 
-    Where it is not known, as over delays that change, that of the link's packets if they wait as long on average.
+    Where it is not known, as over delays that change, that of the link's packets if they wait as long on average. More
+    of these come while it is fast: where what wires add at most leaves more to queues, the flow's packets wait longer.
     """
     own, rtt = row.get("queueing_delay_p95_s"), row.get("rtt_p95_s")
     if rtt is not None and both:
@@ -263,7 +264,10 @@ def _p95(
     of_link, whole_s = first.queueing_p95_s, _variation_p95_s(row, path)
     if of_link is None or not first.queueing_s / ALIKE <= waits_s <= first.queueing_s * ALIKE:
         return None
-    return of_link if whole_s is None else min(of_link, whole_s)
+    if whole_s is None:
+        return of_link
+    wires_s = sum(link.adds_at_most_s for link in path.forward)
+    return None if _ABOVE * of_link < whole_s - wires_s else min(of_link, whole_s)
 
 
 def _variation_p95_s(row: Mapping[str, Any], path: Path) -> float | None:
