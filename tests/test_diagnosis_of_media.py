@@ -558,3 +558,47 @@ traffic.call = { kind = "cbr", flows = 5, from = "a", to = "b", interval = "20 m
     assert delay.p95_s is None
     assert delay.variation_p95_s == pytest.approx(row["one_way_delay_p95_s"] - delay.base_s)
     assert " more, together " in delay.text
+
+
+#: Phones that do not mark their packets, and a terminal session, where a queue tells classes apart.
+UNMARKED: Final = """
+profile = "linux"
+duration = "15 s"
+link.wan = { ends = ["hub", "site"], rate = "10 Mbit/s", delay = "20 ms", queue = { kind = "strict", limit = "150 packets", order = ["EF", "AF21"] } }
+traffic.bulk = { kind = "bulk", flows = 2, from = "hub", to = "site" }
+traffic.terminal = { kind = "cbr", from = "hub", to = "site", interval = "50 ms", tcp.payload = "400 B" }
+traffic.voice = { kind = "cbr", flows = 5, from = "hub", to = "site", interval = "20 ms", random = true, udp.payload = "172 B" }
+traffic.marked = { kind = "cbr", from = "hub", to = "site", interval = "20 ms", random = true, udp.payload = "172 B", dscp = "EF" }
+traffic.erp = { kind = "bulk", from = "hub", to = "site", tcp.window = "10 packets", dscp = "AF21" }
+"""
+TURNS: Final = {"kind": "drr", "limit": "150 packets", "weights": {"EF": 4, "AF21": 3}}
+
+
+@pytest.mark.parametrize("queue", [None, TURNS])
+def test_calls_without_a_class_get_that_of_other_calls(queue: Any) -> None:
+    changes = [("link.wan.queue", queue)] if queue else []
+    voice, terminal = (_told(UNMARKED, flow, *changes) for flow in ("voice", "terminal"))
+    first = voice.suggestions[0]
+    assert (first.text.partition(" (")[0], first.changes) == (
+        "class EF for voice, as marked has",
+        {"traffic.voice.dscp": "EF"},
+    )
+    waits = [_run(UNMARKED, *changes, *more).why("voice").delay for more in ((), first.changes.items())]
+    assert waits[0] is not None
+    assert waits[1] is not None
+    assert waits[1].mean_s < 0.05 * waits[0].mean_s
+    # What TCP sends would make calls wait.
+    own = terminal.suggestions[0]
+    assert own.changes["traffic.terminal.dscp"] == "AF41"
+    after = _run(UNMARKED, *changes, *own.changes.items()).why("terminal").delay
+    assert terminal.delay is not None
+    assert after is not None
+    assert after.mean_s < 0.5 * terminal.delay.mean_s
+
+
+def test_calls_that_are_too_much_for_a_class_do_not_join_it() -> None:
+    """Half of a link goes first at most, or what turns give."""
+    many = ("traffic.voice.flows", 70)
+    joined = {"traffic.voice.dscp": "EF"}
+    for changes in ([many], [many, ("link.wan.queue", {**TURNS, "weights": {"EF": 1, "AF21": 3}})]):
+        assert all(each.changes != joined for each in _told(UNMARKED, "voice", *changes).suggestions)

@@ -12,13 +12,14 @@ from tightlink.diagnosis.answers import ALWAYS, CLEAR, Cause, Delay, Diagnosis, 
 from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
+from tightlink.diagnosis.classes import class_for
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.filling import Filling, peak_bps
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.media import in_turn, larger_burst, next_class, slower, spread
+from tightlink.diagnosis.media import in_turn, larger_burst, slower, spread
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
@@ -179,7 +180,7 @@ class Accounted:
             burst=larger_burst(self._run, self._paths, path.link(first.where)) if policed else None,
             spread=spread(self._paths, [*fill, *((flow.label for flow in flows) if loses else ())]),
             needless=needless and turns,
-            next_class=None if link is None or path.tcp is not None else next_class(link, classes),
+            own_class=class_for(path, where, classes, self._filling) if any(fill.values()) else None,
             beside=Beside.of(self._filling, where, row, path),
             flows=self._paths.sharing(path.busiest.name, row) or 1,
             groups=frozenset(classes),

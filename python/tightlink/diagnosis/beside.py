@@ -107,8 +107,8 @@ class Others:
     """A rate of datagrams beside TCP at which they would fit into their turn, if that queue gave turns."""
     needless: bool = False
     """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
-    next_class: Tried | None = None
-    """A class for datagrams that wait behind those that a strict queue puts in an order."""
+    own_class: Tried | None = None
+    """A class for who sends at a rate and waits behind connections in a queue that tells classes apart."""
     marks: Sequence[Tried] = ()
     """That all on its busiest link answer its marks alike, where who does not gets nearly all; or have other marks."""
     burst: Tried | None = None

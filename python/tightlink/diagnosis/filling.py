@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import frames
@@ -42,6 +42,7 @@ MORE: Final = 1.05
 _LEAST: Final = 0.05
 #: Packets of a video wait for their own frame where that accounts for so much of what they wait.
 _MOSTLY, _FRAMES = 0.5, "which each frame fills"
+_VIDEO: Final = "video"
 #: Of more flows nobody looks which fill a queue.
 _MOST: Final = 2000
 _BITS: Final = 8
@@ -61,6 +62,16 @@ class Datagrams:
     """Of each of the groups the class that takes turns with others, and its weight; one for all where none do."""
     of_one: bool = False
     """Whether these are of one flow, and what it carries is its turn."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a traffic group sends over a link, in bit/s."""
+
+    bps: float
+    by_tcp: bool
+    frames: bool
+    """Whether these are frames of a video, of which the packets come at once."""
 
 
 class Filling:
@@ -127,6 +138,17 @@ class Filling:
         """The paths of the TCP connections among those that do, one for each traffic group."""
         groups = {self._paths.group(label): label for label in self.of(link, row) if self._paths.control(label)}
         return [self._paths.of(label) for label in groups.values()]
+
+    def by_class(self, name: str) -> dict[int, dict[str, Sent]]:
+        """What is sent over a link, by code points and traffic groups."""
+        found: dict[int, dict[str, Sent]] = {}
+        for label, row in self._rows_of(self._paths.users.get(name, ())).items():
+            spec, group = self._paths.of(label).spec, self._paths.group(label)
+            there = found.setdefault(spec.get("dscp", 0), {})
+            none = Sent(0.0, bool(self._paths.control(label)), spec["traffic"]["kind"] == _VIDEO)
+            before = there.get(group, none)
+            there[group] = replace(before, bps=before.bps + offered_bps(row))
+        return found
 
     def returns(self, link: Link) -> bool:
         """Whether ACKs return over a link."""

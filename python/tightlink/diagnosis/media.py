@@ -20,11 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.diagnosis import frames
 from tightlink.diagnosis.filling import Datagrams, Filling, offered_bps
-from tightlink.diagnosis.kinds import STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import listed, ms, named, two_digits
-from tightlink.scenario.dscp import CODE_POINTS
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -35,8 +33,6 @@ _ROOM: Final = 0.85
 _STEP: Final = 10_000
 #: Other datagrams that are no more of what comes to a policer leave room for frames in its bursts.
 _BESIDE: Final = 0.2
-#: Classes for media that adapt less than TCP does (RFC 4594 §4.3 to §4.5).
-_CLASSES: Final = ("AF41", "AF31")
 
 
 def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
@@ -114,23 +110,3 @@ def spread(paths: Paths, labels: Iterable[str]) -> tuple[str, dict[str, Any]] | 
     later_s = max(paths.of(label).spec["traffic"]["interval_s"] for label in labels if paths.group(label) in groups)
     text = f"frames of {named(groups)} spread over their interval (complete up to {ms(later_s)} later)"
     return text, {f"traffic.{group}.spread": True for group in groups}
-
-
-def next_class(link: Link, classes: Mapping[str, int | None]) -> tuple[str, dict[str, Any]] | None:
-    """A class behind those that a strict queue puts in an order, for traffic groups that wait behind all of them.
-
-    Args:
-        link: Where they wait.
-        classes: Code points of the groups, nothing where they have none.
-    """
-    if link.discipline != STRICT or not set(classes.values()).isdisjoint(link.spec["queue"]["order"]):
-        return None
-    order = [name for number in link.spec["queue"]["order"] for name, each in CODE_POINTS.items() if each == number]
-    wanted = next((name for name in _CLASSES if name not in order), None)
-    if wanted is None:
-        return None
-    marked = {f"traffic.{group}.dscp": wanted for group in classes}
-    return f"class {wanted} for {named(classes)}, behind {listed(order)}", {
-        f"{link.key}.queue.order": [*order, wanted],
-        **marked,
-    }

@@ -462,8 +462,8 @@ def _for_delay(
         smaller = _as_path(path) if (path.window_packets or 0) > _LARGER * path.most_packets else None
         yield from [] if smaller is None else [smaller]
         return
-    if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
-        yield others.next_class
+    if others.own_class is not None and not _is_greedy(row, path, link, others):
+        yield others.own_class
     # Whoever puts classes in an order wants datagrams of the last to wait.
     ordered = link.discipline == STRICT and path.tcp is None
     if link.discipline not in MANAGED and not ordered and (link.utilization >= _BUSY or others.fill):

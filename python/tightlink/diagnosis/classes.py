@@ -1,0 +1,125 @@
+"""A class for who waits behind connections where a queue tells classes apart.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... profile = "linux"
+    ... duration = "10 s"
+    ... [link.up]
+    ... ends = ["a", "b"]
+    ... rate = "10 Mbit/s"
+    ... delay = "10 ms"
+    ... queue = { kind = "strict", limit = "100 packets", order = ["EF"] }
+    ... [traffic]
+    ... backup = { kind = "bulk", from = "a", to = "b" }
+    ... old = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }
+    ... phone = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B", dscp = "EF" }
+    ... ''')
+    >>> run = tl.simulate(scenario)
+    >>> from tightlink.diagnosis.paths import Paths
+    >>> paths = Paths(run)
+    >>> class_for(paths.of("old"), "up", {"old": None}, Filling(run, paths))
+    ('class EF for old, as phone has', {'traffic.old.dscp': 'EF'})
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from tightlink.diagnosis.commands import Tried
+from tightlink.diagnosis.filling import Filling, Sent
+from tightlink.diagnosis.kinds import STRICT
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.words import listed, named
+from tightlink.scenario.dscp import CODE_POINTS
+
+#: Classes for media that adapt less than TCP does (RFC 4594 §4.3 to §4.5).
+_CLASSES: Final = ("AF41", "AF31")
+#: Sources that send at their own rate, whatever carries them.
+_AT_A_RATE: Final = ("cbr", "on-off", "video")
+#: What goes first is to be no more of a link.
+_FIRST: Final = 0.5
+_NAMES: Final = {number: name for name, number in CODE_POINTS.items()}
+
+
+def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling: Filling) -> Tried | None:
+    """A class for traffic groups at a link where they have none that is told from that of connections.
+
+    One that others' datagrams alone have, if these go first there, or have turns, and there is room; else one behind
+    those that a strict queue puts in an order, or with turns of its weight.
+
+    Args:
+        path: Of a flow of the groups.
+        where: The link where they wait.
+        classes: Code points of the groups, nothing where they have none.
+        filling: What comes to the links of the run.
+    """
+    link = next((each for each in path.forward if each.name == where), None)
+    if link is None or link.discipline not in {STRICT, "drr"} or path.spec["traffic"]["kind"] not in _AT_A_RATE:
+        return None
+    mine, ordered = {code or 0 for code in classes.values()}, link.discipline == STRICT
+    if ordered and not mine.isdisjoint(link.spec["queue"]["order"]):
+        return None
+    sent = filling.by_class(where)
+    own_bps = math.fsum(each.bps for there in sent.values() for name, each in there.items() if name in classes)
+    others = {code: {name: each for name, each in there.items() if name not in classes} for code, there in sent.items()}
+    carries_bps = link.carries_bps(path.packet_bytes)
+    joined = _first(link, others, carries_bps) if ordered else _turns(link, others, carries_bps)
+    # TCP, and frames, come in bursts, for which those would wait that come one by one.
+    is_video = path.spec["traffic"]["kind"] == "video"
+    for code, room_bps in joined if path.tcp is None else ():
+        alike = all(each.frames == is_video for each in others[code].values())
+        if code not in mine and alike and own_bps <= room_bps:
+            has = f"as {named(others[code])} {'has' if len(others[code]) == 1 else 'have'}"
+            return f"class {_NAMES[code]} for {named(classes)}, {has}", _marked(classes, _NAMES[code])
+    if ordered:
+        return _behind(link, classes)
+    taken = sum(_weight(link, code) for code in sent)
+    wanted = next((name for name in _CLASSES if CODE_POINTS[name] not in {*sent, *mine}), None)
+    if wanted is None or own_bps > carries_bps / (taken + 1):
+        return None
+    return f"class {wanted} for {named(classes)}, which has turns", _marked(classes, wanted)
+
+
+def _first(link: Link, others: Mapping[int, Mapping[str, Sent]], carries_bps: float) -> Iterator[tuple[int, float]]:
+    """The classes of datagrams that go first at a strict queue, and how much more of them there is room for."""
+    ahead_bps = 0.0
+    for code in link.spec["queue"]["order"]:
+        there = others.get(code, {}).values()
+        if _has_tcp(there):
+            return
+        ahead_bps += math.fsum(each.bps for each in there)
+        if there:
+            yield code, _FIRST * carries_bps - ahead_bps
+
+
+def _turns(link: Link, others: Mapping[int, Mapping[str, Sent]], carries_bps: float) -> Iterator[tuple[int, float]]:
+    """The classes of datagrams that have turns by their weights, and how much more fits into these."""
+    taken = sum(_weight(link, code) for code in others)
+    for code in sorted(others, key=lambda code: -_weight(link, code)):
+        there = others[code].values()
+        if there and not _has_tcp(there):
+            yield code, carries_bps * _weight(link, code) / taken - math.fsum(each.bps for each in there)
+
+
+def _behind(link: Link, classes: Mapping[str, int | None]) -> Tried | None:
+    order = [_NAMES[number] for number in link.spec["queue"]["order"]]
+    wanted = next((name for name in _CLASSES if name not in order), None)
+    if wanted is None:
+        return None
+    text = f"class {wanted} for {named(classes)}, behind {listed(order)}"
+    return text, {f"{link.key}.queue.order": [*order, wanted], **_marked(classes, wanted)}
+
+
+def _marked(classes: Mapping[str, int | None], wanted: str) -> dict[str, str]:
+    return {f"traffic.{group}.dscp": wanted for group in classes}
+
+
+def _weight(link: Link, code: int) -> float:
+    return float(dict(link.spec["queue"]["weights"]).get(code, 1.0))
+
+
+def _has_tcp(there: Iterable[Sent]) -> bool:
+    return any(each.by_tcp for each in there)
