@@ -602,3 +602,24 @@ def test_calls_that_are_too_much_for_a_class_do_not_join_it() -> None:
     joined = {"traffic.voice.dscp": "EF"}
     for changes in ([many], [many, ("link.wan.queue", {**TURNS, "weights": {"EF": 1, "AF21": 3}})]):
         assert all(each.changes != joined for each in _told(UNMARKED, "voice", *changes).suggestions)
+
+
+def test_what_waits_behind_higher_classes_for_longer_than_its_queue_lasts() -> None:
+    """100 packets are 0.6 s at the rate of the line; and a short queue takes packets of one of many calls."""
+    strict = {"kind": "strict", "limit": "100 packets", "order": ["EF"]}
+    calls = {"flows": 20, "random": False, "start": {"within": "20 ms"}}
+    changes = [
+        ("link.wan.queue", strict),
+        ("traffic.data", {"kind": "bulk", "from": "hub", "to": "site"}),
+        *((f"traffic.voice.{key}", value) for key, value in calls.items()),
+    ]
+    data = _told(CALLS, "data", *changes)
+    assert data.delay is not None
+    assert data.delay.mean_s > 100 * 1524 * 8 / 2e6
+    assert "(100 packets, 15 BDP), where higher classes go first, adds " in data.delay.text
+    assert "voice loses up to 4" in data.suggestions[0].text
+    assert " of a flow in place of 0 %" in data.suggestions[0].text
+    after = _run(CALLS, *changes, *data.suggestions[0].changes.items()).flows.filter(transport="udp")
+    lost = after["packets_dropped"] / after["packets_sent"]
+    assert lost.mean() < 0.01
+    assert lost.max() > 0.03

@@ -32,6 +32,8 @@ _UNLIKE: Final = 1.25
 _ACKS: Final = 2.0
 #: Outages of a link are what waits there wait for, where they account for so much of it.
 _MOST: Final = 0.5
+#: What makes packets wait for longer than a whole queue takes, by its discipline.
+_CLASSES: Final = {STRICT: "higher classes go first", "drr": "other classes have turns"}
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
@@ -110,7 +112,7 @@ def _queues(
     down_s = of_outages_s(row, path, first)
     if down_s > _MOST * mean:
         return f"{_outages(row, _down(first, path), mean, found.p95_s)} to {what}"
-    behind = f", {others_fill}," if others_fill else ""
+    behind = f", {others_fill}," if others_fill else _after_others(first, path, waits[first.name])
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
     adds = f"{ms(mean)}{_upper(row, path, first, found)}"
     if path.tcp is not None and down_s > LITTLE * mean:
@@ -122,6 +124,14 @@ def _queues(
     if waits[first.name] < (1 - LITTLE) * mean:
         return f"queues, most {of_first}{'' if behind else ','} add {adds} to {what}"
     return f"the queue{of_first.removeprefix('that')} adds {adds} to {what}"
+
+
+def _after_others(link: Link, path: Path, waits_s: float) -> str:
+    """That others go first where packets wait for longer than the line takes for all that its queue holds."""
+    limit = link.limit_packets(path.packet_bytes)
+    if link.discipline not in _CLASSES or limit is None or waits_s <= limit * link.interval_s(path.packet_bytes):
+        return ""
+    return f", where {_CLASSES[link.discipline]},"
 
 
 def _upper(row: Mapping[str, Any], path: Path, first: Link, found: Delay) -> str:

@@ -38,6 +38,8 @@ _MOST_HOPS: Final = 2_000_000
 _COSTS, _GAINS = 0.15, 0.02
 #: Losses of datagrams, and waits, are worth a word where they are more by so much: a share, and seconds.
 _LOST, _WAITS_S = 0.01, 0.005
+#: So are those of one flow of a group, of so many packets at least, as other seeds have others of them lose.
+_LOST_OF_ONE, _MANY = 0.02, 100
 #: Of waits that are long at times only, which other seeds move further.
 _WAITS_P95_S: Final = 0.01
 #: What leaves all connections together less than this share of what they had helps none of them by as much.
@@ -74,6 +76,8 @@ class _Group:
     goodput_bps: float = 0.0
     sent: int = 0
     dropped: int = 0
+    most_lost: float = 0.0
+    """The largest share that one of its flows lost."""
     retransmitted: int = 0
     delivered: int = 0
     waited_s: float = 0.0
@@ -96,8 +100,10 @@ class _Group:
         self.datagrams = row["transport"] == "udp"
         self.scalable = row["congestion"] in SCALABLE
         self.goodput_bps += _number(row["goodput_bps"])
-        self.sent += int(_number(row["packets_sent"]))
-        self.dropped += int(_number(row["packets_dropped"]))
+        sent, dropped = (int(_number(row[name])) for name in ("packets_sent", "packets_dropped"))
+        self.sent += sent
+        self.dropped += dropped
+        self.most_lost = max(self.most_lost, dropped / max(_MANY, sent))
         self.retransmitted += int(_number(row["packets_retransmitted"]))
         delivered = int(_number(row["packets_delivered"]))
         self.delivered += delivered
@@ -272,6 +278,9 @@ def _costs(before: _Group, after: _Group, *, less: bool) -> Iterator[str]:
         yield f"gets {percent(1 - after.goodput_bps / before.goodput_bps)} less"
     elif before.datagrams and after.lost > max((1 + _COSTS) * before.lost, before.lost + _LOST):
         yield f"loses {small_percent(after.lost)} in place of {small_percent(before.lost)}"
+    elif before.datagrams and after.most_lost > max(2 * before.most_lost, before.most_lost + _LOST_OF_ONE):
+        # As where flows in step meet a short queue, of which one comes last each time.
+        yield f"loses up to {small_percent(after.most_lost)} of a flow in place of {small_percent(before.most_lost)}"
 
 
 def _lost_of_tcp(both: Sequence[tuple[_Group, _Group]]) -> Iterator[str]:
