@@ -469,3 +469,24 @@ def test_a_policer_stays_and_a_shaper_before_it_goes_below() -> None:
         POLICED_SITE, "file", {"traffic.voice": None, "traffic.file.flows": 1, "link.edge.queue": "200 packets"}
     )
     assert alone.suggestions[0].changes != first.changes
+
+
+@pytest.mark.parametrize(
+    ("per_byte", "takes", "cost"),
+    [("0 s", "11,765 packets/s (", "as much each"), ("10 ns", "11,457 packets/s of 228 B (", "less for each byte")],
+)
+def test_packets_per_second_of_a_router_are_of_a_size_where_bytes_cost(per_byte: str, takes: str, cost: str) -> None:
+    """Where each byte takes time more small packets pass than large ones."""
+    found = _told(
+        f"""
+profile = "linux"
+duration = "5 s"
+link.lan = {{ ends = ["dc", "rtr"], rate = "1 Gbit/s", delay = "0.1 ms" }}
+link.wan = {{ ends = ["rtr", "site"], rate = "100 Mbit/s", delay = "10 ms" }}
+node.rtr.processor = {{ per_packet = "85 us", per_byte = "{per_byte}", input_ring = "128 packets" }}
+traffic.calls = {{ kind = "cbr", from = "dc", to = "site", rate = "25 Mbit/s", udp.payload = "200 B" }}
+""",
+        "calls",
+    )
+    assert f"router rtr forwards no more than {takes}load" in found.sentence
+    assert found.suggestions[0].text == f"larger packets (1472 B of payload), which cost {cost}"

@@ -132,11 +132,16 @@ def busy_processor(path: Path) -> Processor | None:
 
 def router(row: Mapping[str, Any], path: Path, full: Processor, share: float) -> Cause:
     """A router's processor is full, not a link."""
-    takes = amount(full.packets_per_s(path.packet_bytes))
     lost = row["packets_dropped"] or 0
     losses = f", {lost_percent(row)} of the packets are lost" if lost else ""
-    text = f"router {full.name} forwards no more than {takes} packets/s (load {percent(full.load)}){losses}"
+    text = f"router {full.name} forwards no more than {_takes(full, path)} (load {percent(full.load)}){losses}"
     return Cause("router_packet_rate", share, "certain", full.name, text)
+
+
+def _takes(processor: Processor, path: Path) -> str:
+    """Packets per second that a processor takes; where each byte costs, too, of which size: more of smaller ones."""
+    size = f" of {path.packet_bytes} B" if processor.spec["per_byte_s"] else ""
+    return f"{amount(processor.packets_per_s(path.packet_bytes))} packets/s{size}"
 
 
 def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
@@ -233,8 +238,7 @@ def sender_rate(row: Mapping[str, Any], path: Path, _: Paths | None, share: floa
     if own is None:
         first = path.forward[0]
         return Cause("saturated_link", share, "certain", first.name, saturated(row, first))
-    takes = amount(own.packets_per_s(path.packet_bytes))
-    text = f"the interface of {own.name} takes no more than {takes} packets/s"
+    text = f"the interface of {own.name} takes no more than {_takes(own, path)}"
     return Cause("sender_packet_rate", share, "certain", own.name, text)
 
 

@@ -395,10 +395,12 @@ def _take_part(path: Path, _: Cause, __: Others) -> Tried:
     return "CUBIC", {_key(path, "tcp.congestion"): "cubic"}
 
 
-def _larger_packets(path: Path, _: Cause, __: Others) -> Tried | None:
+def _larger_packets(path: Path, cause: Cause, __: Others) -> Tried | None:
     if path.tcp is not None or path.packet_bytes >= _FULL_BYTES:
         return None
-    text = f"larger packets ({_LARGEST_PAYLOAD} of payload), which cost as much each"
+    by_byte = any(each.name == cause.where and each.spec["per_byte_s"] for each in path.processors)
+    cost = "less for each byte" if by_byte else "as much each"
+    text = f"larger packets ({_LARGEST_PAYLOAD} of payload), which cost {cost}"
     return text, {_key(path, "udp.payload"): _LARGEST_PAYLOAD}
 
 
