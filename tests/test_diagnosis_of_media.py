@@ -623,3 +623,20 @@ def test_what_waits_behind_higher_classes_for_longer_than_its_queue_lasts() -> N
     lost = after["packets_dropped"] / after["packets_sent"]
     assert lost.mean() < 0.01
     assert lost.max() > 0.03
+
+
+def test_a_source_that_is_faster_than_its_link_at_times() -> None:
+    """A fifth of what it sends is more than the link carries, though it is little on average, and a file is there, too."""
+    bursty = """
+profile = "linux"
+duration = "30 s"
+link.wan = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "100 packets" }
+traffic.copies = { kind = "on-off", from = "a", to = "b", rate = "12 Mbit/s", on = "1 s", off = "4 s", udp.payload = "1372 B" }
+traffic.file = { kind = "bulk", from = "a", to = "b" }
+"""
+    run = _run(f"{bursty}{CALL}")
+    copies, call = (run.why(flow).diagnoses[0] for flow in ("copies", "call"))
+    assert "lost at wan, as 12 Mbit/s are sent at times where it carries 10 Mbit/s" in copies.sentence
+    assert "which copies and file fill, adds" in call.sentence
+    # What CoDel drops of it is lost for nothing.
+    assert all(each.changes.get("link.wan.queue", {}).get("kind") != "codel" for each in call.suggestions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from tightlink import units
 from tightlink.diagnosis import filling, frames
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
+from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms, percent, rate
@@ -117,9 +119,10 @@ def _lossy(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str,
             text = f"{lost_percent(row)} of the packets are lost on the wire of {wire.name}"
             return Cause("random_loss", 1.0, "certain", wire.name, text)
         if limit is not None:
+            why = _too_fast(row, path, queue) or f" though the link is {percent(queue.utilization)} busy"
             text = (
                 f"{lost_percent(row)} of {_whose(row)} packets are lost at {queue.name}, whose queue of {limit} is "
-                f"full at times though the link is {percent(queue.utilization)} busy"
+                f"full at times{why}"
             )
             return Cause("small_queue", 1.0, "certain", queue.name, text)
     largest, takes = frames.largest_packets(path), queue.limit_packets(path.packet_bytes)
@@ -134,10 +137,18 @@ def _lossy(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str,
         return Cause("small_queue", 1.0, "certain", queue.name, text)
     text = f"the application sets the rate, {_offered(row)}"
     losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
-    where = f" on the wire of {wire.name}" if on_wire else f" at {queue.name}"
+    where = f" on the wire of {wire.name}" if on_wire else f" at {queue.name}{_too_fast(row, path, queue)}"
     return Cause(
         "application", known.get("application", 1.0), "certain", "", f"{text}{losses}{where if losing else ''}"
     )
+
+
+def _too_fast(row: Mapping[str, Any], path: Path, link: Link) -> str:
+    """That a source sends faster than a link carries while it does, as words behind others; of frames nothing."""
+    sends_bps, carries_bps = filling.peak_bps(row, path), link.carries_bps(path.packet_bytes)
+    if not carries_bps < sends_bps < math.inf:
+        return ""
+    return f", as {rate(sends_bps)} are sent at times where it carries {rate(carries_bps)}"
 
 
 def _offered(row: Mapping[str, Any]) -> str:

@@ -113,11 +113,14 @@ class Filling:
         tcp = [label for label in found if self._paths.control(label)]
         if not tcp:
             return tuple(found)
-        # Beside TCP, datagrams make others wait with what is more than their part.
+        # Beside TCP, datagrams make others wait with what is more than their part, or than the link carries.
         path = self._paths.of(tcp[0])
+        carries_bps = path.link(link).carries_bps(path.packet_bytes)
         sent = [math.inf if label in tcp else offered_bps(each) for label, each in rows.items()]
-        part_bps = MORE * _part(path.link(link).carries_bps(path.packet_bytes), sent)
-        return tuple(label for label in found if label in tcp or offered_bps(rows[label]) > part_bps)
+        part_bps = MORE * _part(carries_bps, sent)
+        more = {label for label in found if label not in tcp and offered_bps(rows[label]) > part_bps}
+        more |= {label for label in found if carries_bps < peak_bps(rows[label], self._paths.of(label)) < math.inf}
+        return tuple(label for label in found if label in tcp or label in more)
 
     def others(self, link: str, row: Mapping[str, Any]) -> str:
         """Which others do, in words, or their ACKs, or frames of its own; nothing where the flow itself does."""
