@@ -640,3 +640,25 @@ traffic.file = { kind = "bulk", from = "a", to = "b" }
     assert "which copies and file fill, adds" in call.sentence
     # What CoDel drops of it is lost for nothing.
     assert all(each.changes.get("link.wan.queue", {}).get("kind") != "codel" for each in call.suggestions)
+
+
+def test_datagrams_in_fragments_are_lost_more_often() -> None:
+    """Of two fragments each that are lost by 1 %, 2 % of the datagrams are."""
+    tunnel = """
+duration = "20 s"
+link.lan = { ends = ["a", "b"], rate = "1 Gbit/s" }
+link.tunnel = { ends = ["b", "c"], rate = "10 Mbit/s", delay = "20 ms", mtu = "1400 B", loss = "1 %" }
+traffic.tele = { kind = "cbr", from = "a", to = "c", rate = "5 Mbit/s", udp.payload = "1422 B" }
+"""
+    found = _told(tunnel, "tele")
+    said = re.search(
+        r"Each datagram is 2 fragments, as tunnel takes packets of 1400 B: ([0-9.]+) % of the ", found.sentence
+    )
+    assert said
+    row = _row(tunnel, "tele", {})
+    datagrams, whole = (row["packets_delivered"] + row["packets_dropped"]) / 2, row["goodput_bps"] * 20 / 8 / 1422
+    assert float(said[1]) == pytest.approx(100 * (1 - whole / datagrams), abs=0.1)
+    assert float(said[1]) > 150 * row["packets_dropped"] / row["packets_sent"]
+    assert "(1372 B of payload are not cut)" in found.sentence
+    for change in (("traffic.tele.udp.payload", "1372 B"), ("link.tunnel.loss", "0 %")):
+        assert "fragments" not in _told(tunnel, "tele", change).sentence

@@ -15,6 +15,7 @@ from tightlink.diagnosis.causes import causes, in_order
 from tightlink.diagnosis.classes import class_for
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
+from tightlink.diagnosis.datagrams import in_fragments
 from tightlink.diagnosis.filling import Filling, peak_bps
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
@@ -152,7 +153,8 @@ class Accounted:
         others = self._others(middle, flows, mean[0], queues.where, alike=alike, needless=whole and middle in needless)
         help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
-        more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows)]
+        cut = in_fragments([flow.row for flow in flows], path)
+        more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows), cut]
         answer = done + _answer(mean, told, help_, more, always=_is_always_full(mean[0], middle))
         names, groups = tuple(flow.label for flow in flows), any(flow.row[MEMBERS] > 1 for flow in flows)
         return Diagnosis(names, mean, told, help_, answer, kernel, groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tightlink import units
@@ -13,7 +13,7 @@ from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted,
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms, percent, rate
+from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms, percent, rate, small_percent
 
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
 _MUCH: Final = 0.5
@@ -140,6 +140,31 @@ def _lossy(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str,
     where = f" on the wire of {wire.name}" if on_wire else f" at {queue.name}{_too_fast(row, path, queue)}"
     return Cause(
         "application", known.get("application", 1.0), "certain", "", f"{text}{losses}{where if losing else ''}"
+    )
+
+
+def in_fragments(rows: Sequence[Mapping[str, Any]], path: Path) -> str:
+    """That datagrams are cut, each of which takes all its fragments, and how many are lost; nothing where few are."""
+    udp = path.spec["transport"].get("udp")
+    narrow = min(path.forward, key=lambda link: link.spec["mtu_bytes"] or math.inf)
+    largest = narrow.spec["mtu_bytes"]
+    if udp is None or udp["sizes"] or largest is None or path.spec["traffic"]["kind"] == "video":
+        return ""
+    payload, header, repeated = udp["payload_bytes"], udp["header_bytes"], udp["fragment_header_bytes"]
+    # Fragments but for the last one are of multiples of eight bytes (RFC 791 §3.2).
+    count = math.ceil((payload + header - repeated) / ((largest - repeated) // 8 * 8))
+    if payload + header <= largest or not any(
+        (row["packets_dropped"] or 0) > LOSES * row["packets_sent"] for row in rows
+    ):
+        return ""
+    whole = [(row["goodput_bps"] or 0.0) * lasted(row) / (8 * payload) for row in rows]
+    # What is under way at the end is neither.
+    ended = [max(1, (row["packets_delivered"] or 0) + (row["packets_dropped"] or 0)) / count for row in rows]
+    lost = [1 - each / of for each, of in zip(whole, ended, strict=True)]
+    return (
+        f"Each datagram is {count} fragments, as {narrow.name} takes packets of {largest} B: "
+        f"{between(small_percent(max(0.0, min(lost))), small_percent(max(lost)))} of the datagrams do not arrive whole "
+        f"({largest - header} B of payload are not cut)"
     )
 
 
