@@ -236,3 +236,21 @@ def test_what_tcp_loses_at_a_short_queue_is_said() -> None:
             for each in (tl.simulate(scenario.set_all(first.changes)), run)]  # fmt: skip
     assert lost[0] > lost[1] + 5
     assert f"{lost[0]:.2g} % of the packets are lost in place of {lost[1]:.2g} %)" in first.text
+
+
+def test_longer_round_trips_for_fewer_retransmissions_are_no_help() -> None:
+    """Down over a satellite, its ACKs back over a full line: what a longer queue retransmits less is no faster."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "60 s"
+        link.sat = { ends = ["hub", "site"], rate = "20 Mbit/s", delay = "260 ms", queue = "400 packets" }
+        link.dsl = { ends = ["hub", "site"], rate = "10 Mbit/s", delay = "30 ms", queue = "100 packets", reverse = { rate = "1 Mbit/s", queue = "50 packets" } }
+        traffic.down = { kind = "bulk", from = "hub", to = "site", path = ["sat"], reverse_path = ["dsl.reverse"] }
+        traffic.up = { kind = "bulk", from = "site", to = "hub", path = ["dsl.reverse"], reverse_path = ["dsl"] }
+    """)
+    run, changes = tl.simulate(scenario), {"link.sat.queue": "486 packets"}
+    before, after = (_row(each, "down") for each in (run, tl.simulate(scenario.set_all(changes))))
+    assert after["packets_retransmitted"] < 0.7 * before["packets_retransmitted"]
+    assert after["goodput_bps"] < 1.02 * before["goodput_bps"]
+    assert after["rtt_mean_s"] > 1.05 * before["rtt_mean_s"]
+    assert all(each.changes != changes for each in run.why("down").suggestions)

@@ -236,10 +236,11 @@ def _helps(before: _Group, after: _Group) -> bool:
     pairs = [
         (before.waits_s, after.waits_s),
         (before.rtt_s, after.rtt_s),
-        (before.lost, after.lost),
-        (before.retransmitted, after.retransmitted),
         (1 - before.complete, 1 - after.complete),
     ]
+    # TCP retransmits what it loses: longer round trips for fewer losses alone bring it nothing.
+    if before.datagrams or after.rtt_s <= (1 + _GAINS) * before.rtt_s:
+        pairs += [(before.lost, after.lost), (before.retransmitted, after.retransmitted)]
     if before.slowdown and after.slowdown:
         was, now = _slowdowns(before, after)
         pairs.append((was, now))
