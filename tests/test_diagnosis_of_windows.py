@@ -408,3 +408,19 @@ def test_an_overshoot_beside_marks_is_no_recovery() -> None:
     assert lost[0] > marked[0] > 20
     (found,) = run.why().diagnoses
     assert (found.causes[0].name, found.causes[0].where) == ("congestion_marks", "w")
+
+
+@pytest.mark.parametrize(
+    ("flows", "holds"), [(1, "(50 Mbit/s × 150 ms)"), (4, "(50 Mbit/s × 150 ms, shared by 4 flows)")]
+)
+def test_what_a_path_holds_is_shared(flows: int, holds: str) -> None:
+    """To each of several the path is not what it is to one."""
+    run = tl.simulate(
+        tl.loads(f"""
+profile = "linux"
+duration = "10 s"
+link.wan = {{ ends = ["a", "b"], rate = "50 Mbit/s", delay = "75 ms", queue = "500 packets" }}
+traffic.old = {{ kind = "bulk", from = "a", to = "b", flows = {flows}, tcp.window = "64 KiB" }}
+""")
+    )
+    assert f"the path holds 626 packets {holds}" in run.why("old").sentence

@@ -144,7 +144,7 @@ def _takes(processor: Processor, path: Path) -> str:
     return f"{amount(processor.packets_per_s(path.packet_bytes))} packets/s{size}"
 
 
-def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+def receiver_window(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """The receiver's window is smaller than what the path holds."""
     longer = f", {path.longer}" if path.longer else ""
     written = path.written_window or ""
@@ -156,13 +156,15 @@ def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float)
     elif path.mean_rtt_s and (path.window_packets or 0) >= path.full_packets:
         taken = f", and round trips take {rtt} with the queues"
     waits = ", and ACKs of single packets are delayed" if path.window_packets == 1 and _acks_late(path) else ""
+    flows = paths.sharing(path.slowest.name, row)
+    shared = f", shared by {flows} flows" if flows > 1 else ""
     holds = f"window of {window(path)} holds"
     if still_opens(path):
         holds = f"window, which opens up to {window(path)} as it is used, still holds"
     text = (
         f"the receiver's {holds} the rate at window / RTT: the path holds "
         f"{amount(path.full_packets)} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × "
-        f"{ms(path.unfilled_rtt_s)}{longer}){taken}{waits}"
+        f"{ms(path.unfilled_rtt_s)}{longer}{shared}){taken}{waits}"
     )
     return Cause("receiver_window", share, "certain", "", text)
 
