@@ -70,7 +70,7 @@ def test_what_is_a_choice_is_swept(
     ((varied, levels),) = suggestion.vary.items()
     assert (varied, suggestion.changes) == (key, {})
     assert cli.main(shlex.split(suggestion.command)[1:]) == 0
-    assert levels[0] in capsys.readouterr().out
+    assert str(levels[0]) in capsys.readouterr().out
     assert (tmp_path / "results" / "case-sweep" / "report.html").exists()
     # What only Python has, Python sweeps.
     run = tl.simulate(tl.loads(named(name)))

@@ -620,9 +620,9 @@ def test_what_waits_behind_higher_classes_for_longer_than_its_queue_lasts() -> N
     assert "voice loses up to 4" in data.suggestions[0].text
     assert " of a flow in place of 0 %" in data.suggestions[0].text
     after = _run(CALLS, *changes, *data.suggestions[0].changes.items()).flows.filter(transport="udp")
-    lost = after["packets_dropped"] / after["packets_sent"]
-    assert lost.mean() < 0.01
-    assert lost.max() > 0.03
+    lost = [row["packets_dropped"] / row["packets_sent"] for row in after.to_dicts()]
+    assert sum(lost) < 0.01 * len(lost)
+    assert max(lost) > 0.03
 
 
 def test_a_source_that_is_faster_than_its_link_at_times() -> None:
