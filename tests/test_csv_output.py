@@ -117,9 +117,18 @@ def test_claims(said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert rows[0]["id"] == json.loads(said("study", "mine.py", "--json")[1])["claims"][0]["id"]
 
 
-@pytest.mark.parametrize("option", ["--json", "--wide", "--columns=goodput"])
-def test_what_has_no_effect_beside_it(option: str, said: Said, short: str) -> None:
-    assert said("run", short, "--csv", option)[0] == 2
+@pytest.mark.parametrize(
+    ("option", "beside"),
+    [
+        ("--json", "--csv"),
+        ("--wide", "--csv"),
+        ("--columns=goodput", "--csv"),
+        ("--wide", "--json"),
+        ("--columns=goodput", "--json"),
+    ],
+)
+def test_what_has_no_effect_beside_another(option: str, beside: str, said: Said, short: str) -> None:
+    assert said("run", short, beside, option)[0] == 2
 
 
 def test_every_command_that_prints_json_prints_csv(said: Said) -> None:

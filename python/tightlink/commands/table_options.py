@@ -50,10 +50,11 @@ def _with(command: Callable[..., _T], more: Sequence[inspect.Parameter]) -> Call
 
     @functools.wraps(command)
     def with_options(*args: Any, wide: bool = False, columns: Names = None, csv: bool = False, **options: Any) -> _T:
+        other = {"--json": options.get("json_"), "--wide": wide, "--columns": columns is not None}
+        given = [name for name, is_given in other.items() if is_given]
+        if given and (csv or (given[0] == "--json" and given[1:])):
+            raise TightlinkError(f"{given[0 if csv else 1]}: it has no effect beside {'--csv' if csv else '--json'}")
         if csv:
-            other = {"--json": options.get("json_"), "--wide": wide, "--columns": columns is not None}
-            if (without_effect := next((name for name, given in other.items() if given), None)) is not None:
-                raise TightlinkError(f"{without_effect}: it has no effect beside --csv")
             options["json_"] = True
         with columns_chosen(Choice(wide, columns or ()), csv=csv):
             return command(*args, **options)
