@@ -18,6 +18,7 @@ from tightlink.analysis.traffic.cross_correlation import lag
 from tightlink.analysis.traffic.cycles import PERIODS, cycles
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
+from tightlink.console import print_table
 from tightlink.units import format_time
 
 if TYPE_CHECKING:
@@ -434,3 +435,21 @@ def test_sizes_of_transfers_are_those_of_each(tmp_path: Path, capsys: pytest.Cap
     assert found["alpha"]["low"] < 1.5 < found["alpha"]["high"]
     assert cli.main(["analyze", "sizes", str(tmp_path / "run"), "--of", "flows"]) == 2
     assert "1 sizes above zero" in capsys.readouterr().err
+
+
+def test_what_is_below_zero_has_a_minus_sign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hours = np.arange(400)
+    wave = 100 + 50 * np.cos(2 * np.pi * hours / 40)
+    pl.DataFrame({"time_s": hours * 1.0, "first": wave, "second": 200 - wave}).write_csv(tmp_path / "waves.csv")
+    assert cli.main(["analyze", "lags", str(tmp_path / "waves.csv"), "first", "second", "--longest", "5 s"]) == 0
+    assert "correlation −1.00" in capsys.readouterr().out
+    noisy = 1000 + 200 * np.cos(2 * np.pi * np.arange(672) / 24) + 30 * np.random.default_rng(2).normal(size=672)
+    assert ", −0." in burstiness(noisy, 1.0).sentence()
+    effects = [(level, other, -level * other - 1.0) for level in (0, 1) for other in (0, 1)]
+    pl.DataFrame(effects, ["a", "b", "y"], orient="row").write_csv(tmp_path / "effects.csv")
+    assert cli.main(["analyze", "ten-steps", str(tmp_path / "effects.csv"), "--response", "y"]) == 0
+    said = capsys.readouterr().out
+    assert "y: mean −1.25" in said
+    assert "lowest at a = 1, b = 1: −2" in said
+    print_table(["transition", "slowest mode"], [["looking", "-9.605e-05"], ["refused", "-0.25"]])
+    assert capsys.readouterr().out.split()[-3::2] == ["−9.605e-05", "−0.25"]

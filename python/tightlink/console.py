@@ -36,6 +36,8 @@ CAUTION: Final = 3
 INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
+#: A number as programs write it, without a unit.
+_PLAIN: Final = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?")
 #: Rows of a table on a terminal; a few more are printed rather than counted.
 _MOST_ROWS: Final = 20
 _FEW_MORE: Final = 1.25
@@ -138,7 +140,7 @@ def print_table(  # noqa: PLR0913
 
 
 def _cell(text: str, *, number: bool) -> str:
-    return grouped(text) if number and text.removeprefix("-").replace(".", "", 1).isdecimal() else text
+    return grouped(text) if number and _PLAIN.fullmatch(text) else text
 
 
 def print_rows(

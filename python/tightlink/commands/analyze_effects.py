@@ -229,10 +229,8 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
         ]
         for row in found.effects.head(_EFFECTS).iter_rows(named=True)
     ]
-    alone = f"{left['mean'] * up.factor:.4g}"
-    print_text(
-        f"{up.title}: mean {found.mean * up.factor:.4g}, residual standard deviation of the mean alone {alone}\n"
-    )
+    mean, alone = (grouped(f"{value * up.factor:.4g}") for value in (found.mean, left["mean"]))
+    print_text(f"{up.title}: mean {mean}, residual standard deviation of the mean alone {alone}\n")
     print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows, words=[4])
     if found.effects.height > _EFFECTS:
         print_text(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
@@ -246,4 +244,4 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
         for word, (x, y) in (("highest", surface.highest), ("lowest", surface.lowest)):
             across, along = surface.across_levels[x > 0], surface.up_levels[y > 0]
             print_text(f"{word} at {short[surface.across]} = {across}, {short[surface.up]} = {along}: "
-                  f"{surface.at(x, y) * up.factor:.4g}")  # fmt: skip
+                  f"{grouped(f'{surface.at(x, y) * up.factor:.4g}')}")  # fmt: skip

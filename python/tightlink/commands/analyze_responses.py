@@ -14,7 +14,7 @@ from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, percent, several
+from tightlink.numbers import NONE, grouped, percent, several
 from tightlink.report import charts
 
 #: Share of the variance up to which components are listed.
@@ -99,7 +99,8 @@ def _print_correlation(found: "Correlation") -> None:
     few = found.pairs.filter((pl.col("p") >= WEAK) & pl.col("kept")).sort("p", descending=True, maintain_order=True)
     if few.height:
         row = few.row(0, named=True)
-        worst = f"{row['first']} and {row['second']} (r = {row['r']:.2f} of {row['runs']} runs, p = {row['p']:.2g})"
+        r = grouped(f"{row['r']:.2f}")
+        worst = f"{row['first']} and {row['second']} (r = {r} of {row['runs']} runs, p = {row['p']:.2g})"
         print_text(f"\n{several(few.height, 'pair')} may be kept by chance, as few runs have both: p ≥ {WEAK}; "
                    f"most so {worst}")  # fmt: skip
 

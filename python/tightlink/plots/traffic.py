@@ -13,6 +13,7 @@ from tightlink.analysis.traffic.cross_correlation import Lag
 from tightlink.analysis.traffic.sizes import Tail
 from tightlink.analysis.traffic.spikes import Spikes
 from tightlink.lazy import Axes
+from tightlink.numbers import grouped
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes, legend
 
@@ -32,7 +33,7 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes(ax)
     scales = found.scales
-    time, slope = scales["scale_s"], f"slope of H = {found.hurst_variance:.2f}"
+    time, slope = scales["scale_s"], f"slope of H = {grouped(f'{found.hurst_variance:.2f}')}"
     ax.plot(time, scales["variance"], "o", markersize=3, color=palette.SERIES[0], label="variance")
     ax.plot(time, scales["fit"], color=palette.SERIES[0], linewidth=1, label=slope)
     ax.plot(time, scales["without_memory"], "--", color=palette.NEUTRAL, linewidth=1, label="without memory")

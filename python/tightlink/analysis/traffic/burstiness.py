@@ -17,6 +17,7 @@ from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.traffic.values import at_intervals
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
+from tightlink.numbers import grouped
 
 #: With fewer values there are too few low frequencies.
 LEAST_VALUES: Final = 256
@@ -71,7 +72,8 @@ class Burstiness:
     def sentence(self) -> str:
         """The finding, for people."""
         h = self.hurst
-        also = f"{self.hurst_lowest.value:.2f} at the lowest frequencies, {self.hurst_variance:.2f} by the variance"
+        variance = grouped(f"{self.hurst_variance:.2f}")
+        also = f"{self.hurst_lowest.value:.2f} at the lowest frequencies, {variance} by the variance"
         found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {also})"
         spread = f"the standard deviation is {100 * self.variation:.3g} % of the mean"
         if self.hurst.value >= _DRIFT:

@@ -18,6 +18,7 @@ from tightlink.analysis.traffic.by_chance import p_value, portions
 from tightlink.analysis.traffic.values import at_intervals, numbers, positive
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
+from tightlink.numbers import grouped
 
 LEAST_VALUES: Final = 64
 #: Below this probability a correlation is not chance.
@@ -61,7 +62,7 @@ class Lag:
 
     def sentence(self, first: str = "the first", second: str = "the second") -> str:
         """The finding, for people, with the names of both."""
-        said = f"correlation {self.correlation:.2f}, p = {self.p:.2g}"
+        said = f"correlation {grouped(f'{self.correlation:.2f}')}, p = {self.p:.2g}"
         if not self.together:
             chance = f"{100 * LEVEL:.0f} % of unrelated series that vary as these do reach {self.critical:.2f}"
             return f"{first} and {second} do not go together beyond chance: largest {said}; {chance}"

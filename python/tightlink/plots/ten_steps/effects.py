@@ -9,6 +9,7 @@ from typing import Any, Final
 from tightlink.analysis.effects.main import sign
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Axes, np
+from tightlink.numbers import grouped
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, SIZE, axes
 from tightlink.plots.ten_steps import names as named
@@ -140,7 +141,7 @@ def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     for across in (-1, 1):
         for along in (-1, 1):
             ax.plot(across, along, marker="o", color="#1b1f24", markersize=4)
-            ax.annotate(f"{surface.at(across, along) * up.factor:.4g}", (across, along),
+            ax.annotate(grouped(f"{surface.at(across, along) * up.factor:.4g}"), (across, along),
                         (-5 * across, -4 * along), textcoords="offset points", fontsize=8, fontweight="bold",
                         ha="right" if across > 0 else "left", va="top" if along > 0 else "bottom")  # fmt: skip
     (x0, y0), (dx, dy) = surface.highest, surface.uphill(*surface.highest)
