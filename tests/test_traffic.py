@@ -164,16 +164,18 @@ def test_poisson_arrivals_by_a_clock_that_ticks_pass_as_others_do(tick: float, c
     assert f"in steps of {format_time(tick)}, and were spread" in next(each for each in found if each.tick_s).sentence()
 
 
-def test_bursts_by_a_clock_that_ticks_are_no_poisson_process() -> None:
+def test_arrivals_in_step_are_not_spread() -> None:
     rng = np.random.default_rng(9)
     bursts = np.repeat(np.cumsum(rng.integers(1, 20000, 300)), 5) * 1e-6
-    assert interarrivals(bursts).tick_s == pytest.approx(1e-6)
-    assert not interarrivals(bursts).exponential
+    regular = np.arange(1000) * 0.01
+    # Sources that are simulated in step share each time, and what is spread over its steps would pass.
+    for times in (bursts, regular, np.repeat(regular, 2), np.repeat(regular, 10)):
+        assert interarrivals(times).tick_s == 0
+        assert not interarrivals(times).exponential
     # Doubles are hardly exact enough for microseconds since 1970.
-    assert interarrivals(1.7e9 + bursts).tick_s == pytest.approx(1e-6)
-    # Where none share a time there is nothing to spread.
-    assert interarrivals(np.arange(1000) * 0.01).tick_s == 0
-    assert not interarrivals(np.arange(1000) * 0.01).poisson
+    since_1970 = 1_700_000_000 + np.cumsum(rng.exponential(20e-6, 4000)).round(6)
+    assert interarrivals(since_1970).tick_s == 1e-6
+    assert interarrivals(since_1970).statistic < 3
 
 
 def _autoregressive(correlation: float, n: int, rng: np.random.Generator) -> Array:

@@ -6,7 +6,8 @@ times of unknown mean (Stephens 1974), dependence by the correlation of neighbou
 
 A clock that ticks lets arrivals share a time, which exponential times between them never do, and the statistic weighs
 the shortest times most. Of a Poisson process the arrivals within a tick lie anywhere in it, independently: times of a
-clock are spread over their ticks, which makes it a Poisson process again, and changes of others nothing above a tick.
+clock are spread over their ticks, which makes it a Poisson process again. Where more or fewer pairs share a tick than
+of such a process, as of bursts or of sources in step, they are left as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Final
 from tightlink import units
 from tightlink.analysis.traffic.values import numbers
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, ArrayLike, np, pl
+from tightlink.lazy import Array, ArrayLike, np, pl, stats
 from tightlink.numbers import grouped
 
 LEAST_ARRIVALS: Final = 50
@@ -32,6 +33,8 @@ _POINTS: Final = 500
 _TICKS: Final = tuple(10.0**-digits for digits in range(10))
 #: How far a time may lie beside a tick, in ticks: of times of no clock hardly any fifty lie so near.
 _BESIDE: Final = 0.25
+#: Of a Poisson process as many share a time, in all but this share of cases; others are left as they are.
+_RARELY: Final = 0.001
 #: Of the spreading: the same arrivals have the same answer.
 _SEED: Final = 1
 
@@ -112,7 +115,8 @@ def interarrivals(times_s: ArrayLike) -> Arrivals:
         raise TightlinkError("all arrivals are at one time")
     tick = _tick(times)
     if tick:
-        times = np.sort(times + tick * np.random.default_rng(_SEED).random(len(times)))
+        within = np.random.default_rng(_SEED).random(len(times))
+        times = np.sort(np.rint((times - times[0]) / tick) + within) * tick
     between = np.diff(times)
     mean = float(between.mean())
     deviations = between - mean
@@ -132,14 +136,22 @@ def interarrivals(times_s: ArrayLike) -> Arrivals:
 
 
 def _tick(times: Array) -> float:
-    """The tick of the clock that told these times, ascending, where some share one; else nothing."""
-    if (np.diff(times) > 0).all():
+    """The tick of the clock that told these times, ascending, where as many share one as by chance; else nothing."""
+    distinct, sharing = np.unique(times, return_counts=True)
+    pairs = float((sharing * (sharing - 1)).sum()) / 2
+    if not pairs:
         return 0.0
     # Doubles are exact enough for microseconds since 1970, hardly so.
     precision = float(np.spacing(np.abs(times).max()))
-    since = times - times[0]
-    told = (tick for tick in _TICKS if precision <= _BESIDE * tick)
-    return next((tick for tick in told if np.abs(since / tick - np.rint(since / tick)).max() <= _BESIDE), 0.0)
+    since, shortest = times - times[0], float(np.diff(distinct).min())
+    told = (tick for tick in _TICKS if precision <= _BESIDE * tick and (1 - 2 * _BESIDE) * tick <= shortest)
+    tick = next((tick for tick in told if np.abs(since / tick - np.rint(since / tick)).max() <= _BESIDE), 0.0)
+    if not tick:
+        return 0.0
+    # Any two of them share a tick with the same probability, and independently of any other two.
+    expected = len(times) * (len(times) - 1) / 2 * tick / (float(since[-1]) + tick)
+    low, high = stats.poisson.ppf([_RARELY / 2, 1 - _RARELY / 2], expected)
+    return tick if low <= pairs <= high else 0.0
 
 
 def _anderson_darling(scaled: Array) -> float:
