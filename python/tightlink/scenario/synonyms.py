@@ -49,8 +49,7 @@ _KEYS: Final = {
     "off": "off_time idle_time",
     "on": "on_time burst_time",
     "payload": "mss segment segment_size packet_size",
-    "queue": "buffer buffer_size buffers queue_size max_queue_size max_size max_packets qlen qdisc aqm discipline "
-    "limit",
+    "queue": "buffer buffer_size buffers queue_size max_queue_size max_size qlen qdisc aqm discipline limit",
     "rate": "bandwidth capacity speed bw throughput bitrate data_rate",
     "recovery": "sack loss_recovery",
     "reverse": "up down uplink downlink upstream downstream back backward",
