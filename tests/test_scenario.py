@@ -399,6 +399,18 @@ def test_on_off() -> None:
     assert second["off"] == {"distribution": "pareto", "mean_s": 1.0, "shape": 1.5}
 
 
+def test_constant_on_and_off_times_make_a_square_wave() -> None:
+    text = (
+        'duration = "60 s"\nobserve.interval = "500 ms"\nlink.a = { ends = ["x", "y"], rate = "10 Mbit/s" }\n'
+        'traffic.t = { kind = "on-off", from = "x", to = "y", rate = "800 kbit/s", on = "1 s", off = "500 ms", '
+        'distribution = "constant", udp.datagram = "1000 B" }'
+    )
+    wave = tl.simulate(tl.loads(text))
+    assert wave.flows["packets_sent"].to_list() == [40 * 100]
+    rates = wave.series.filter(entity="t", metric="throughput_bps")["value"]
+    assert rates.to_list() == pytest.approx([8e5, 8e5, 0] * 39 + [8e5, 8e5], rel=0.03, abs=1)
+
+
 def test_paths() -> None:
     text = (
         'duration = "1 s"\ntopology.net = { kind = "dumbbell", pairs = 2, bottleneck.rate = "1 Mbit/s", access.rate = "1 Mbit/s" }\n'

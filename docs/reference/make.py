@@ -227,6 +227,7 @@ _FORMS: Final = {
     "RateTrace.trace": '`"downlink.trace"`',
     **dict.fromkeys(("RateTable.table", "DelayTable.table", "LossTable.table"), '`"lte.csv"`, `"lte.parquet"`'),
     "deviation": "`0.2`",
+    "OnOff.distribution": '`"exponential"`, `"pareto"`, `"constant"`',
     "ParetoJitter.shape": "`2.5`",
     **dict.fromkeys(("OrnsteinUhlenbeck.mean", "OrnsteinUhlenbeck.deviation"), '`"20 Mbit/s"`'),
     **dict.fromkeys(

@@ -69,16 +69,17 @@ impl Stream {
         self.uniform() < p
     }
 
-    /// A duration in seconds, by inversion.
+    /// A duration in seconds, by inversion; a constant one draws nothing.
     pub fn duration(&mut self, distribution: Duration) -> f64 {
         // 1 − u is on (0, 1]: its logarithm is finite.
-        let u = 1.0 - self.uniform();
+        let mut u = || 1.0 - self.uniform();
         match distribution {
-            Duration::Exponential { mean_s } => -mean_s * libm::log(u),
+            Duration::Exponential { mean_s } => -mean_s * libm::log(u()),
             Duration::Pareto { mean_s, shape } => {
                 let scale = mean_s * (shape - 1.0) / shape;
-                scale / libm::pow(u, 1.0 / shape)
+                scale / libm::pow(u(), 1.0 / shape)
             }
+            Duration::Constant { mean_s } => mean_s,
         }
     }
 }

@@ -181,15 +181,15 @@ class Cbr(_Paced):
 
 
 class OnOff(_Paced):
-    """Constant bit rate during random on-times, silence during random off-times."""
+    """Constant bit rate during on-times, silence during off-times; both random, or all alike."""
 
     kind: Literal["on-off"] = "on-off"
     on: Period
     """Mean length of the on-times."""
     off: Period
     """Mean length of the off-times."""
-    distribution: Annotated[str, choice("exponential", "pareto")] = "exponential"
-    """Distribution of both: exponential or pareto."""
+    distribution: Annotated[str, choice("exponential", "pareto", "constant")] = "exponential"
+    """Distribution of both: exponential or pareto; or constant, all of the mean's length."""
     shape: Shape | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 

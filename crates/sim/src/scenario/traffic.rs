@@ -127,7 +127,7 @@ pub struct VideoSpec {
     pub spread: bool,
 }
 
-/// A distribution of durations.
+/// A distribution of durations, or one duration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Duration {
@@ -143,6 +143,11 @@ pub enum Duration {
         /// Shape, above 1.
         shape: f64,
     },
+    /// Always the same.
+    Constant {
+        /// That one, in seconds.
+        mean_s: f64,
+    },
 }
 
 impl Duration {
@@ -150,7 +155,7 @@ impl Duration {
     #[must_use]
     pub fn mean_s(self) -> f64 {
         match self {
-            Self::Exponential { mean_s } | Self::Pareto { mean_s, .. } => mean_s,
+            Self::Exponential { mean_s } | Self::Pareto { mean_s, .. } | Self::Constant { mean_s } => mean_s,
         }
     }
 }

@@ -5,6 +5,9 @@ use crate::scenario::{Duration, FlowSpec, Intervals, Pace, TrafficSpec, Transpor
 use crate::time::Time;
 use crate::traffic::video::Video;
 
+/// By how much of an interval sums of them may be rounded where on-times are constant.
+const ROUNDING: f64 = 1e-6;
+
 /// When the packets of a source leave.
 #[derive(Clone, Debug)]
 pub enum Pulse {
@@ -20,7 +23,7 @@ pub enum Pulse {
     Video(Box<Video>),
 }
 
-/// Random on-times and off-times.
+/// On-times and off-times, most often random.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     pace: Pace,
@@ -117,7 +120,9 @@ pub fn departures(flow: &FlowSpec, seed: u64) -> Option<Vec<f64>> {
 impl OnOff {
     fn pause_s(&mut self, now: Time, bytes: u32) -> f64 {
         let interval_s = self.pace.interval_s(bytes);
-        if now + interval_s < self.on_until {
+        // What is due at the very end belongs to the silence, also where sums of intervals are rounded.
+        let rounding_s = if matches!(self.on, Duration::Constant { .. }) { ROUNDING * interval_s } else { 0.0 };
+        if now + (interval_s + rounding_s) < self.on_until {
             return interval_s;
         }
         // The on-time ends before the next packet: the off-time counts from its end.
@@ -154,5 +159,24 @@ mod tests {
         let longer = drawn.iter().filter(|interval_s| **interval_s > 0.02).count() as f64 / 1e4;
         // Four standard deviations of a share of so many.
         assert!((longer - libm::exp(-1.0)).abs() < 4.0 * 0.005, "{longer}");
+    }
+
+    /// Ten packets in each on-time of a second, though a hundred tenths add up to more and to less than ten.
+    #[test]
+    fn constant_on_times_have_equally_many_packets() {
+        let lasts = |mean_s| Duration::Constant { mean_s };
+        let stream = || Stream::new(1, "test", 0, "on");
+        let (pace, on_until) = (Pace::IntervalS(0.1), Time::ZERO);
+        let source =
+            OnOff { pace, on: lasts(1.0), off: lasts(0.5), on_lengths: stream(), off_lengths: stream(), on_until };
+        let mut pulse = Pulse::OnOff(Box::new(source));
+        let mut now = Time::ZERO;
+        pulse.start(now);
+        for number in 0..10_000 {
+            let due_s = 1.5 * f64::from(number / 10) + 0.1 * f64::from(number % 10);
+            assert!((now.seconds() - due_s).abs() < 1e-9, "{number}: {now:?}");
+            now = now + pulse.pause_s(now, 1000);
+        }
+        assert_eq!(pulse.random_draws(), 0);
     }
 }
