@@ -56,7 +56,8 @@ def emulate(
             "there": its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
         trace_down: Trace of the other direction (default: the same).
         delay: Delay of the link of --trace, in each direction, such as "20 ms" (default: none).
-        queue: Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile).
+        queue: Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile,
+            1000 packets; that of mm-link is "unlimited").
         link: Links to emulate, instead of the slowest on the path of each flow.
         device: Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
         in_: Host in which to run the program (default: the one that sends first).
