@@ -525,8 +525,20 @@ def test_calls_that_overload_a_link_together() -> None:
     assert (fewer.text, fewer.changes) == ("18 flows of voice in place of 24", {"traffic.voice.flows": 18})
     assert swept.vary == {"traffic.voice.flows": (9, 14, 18, 22, 27)}
     assert _run(CALLS, *fewer.changes.items()).flows["packets_dropped"].sum() == 0
-    # As many bits are as much in fewer flows.
     assert _told(CALLS, "voice", ("traffic.voice.flows", 22)).causes[0].name == "application"
+    # In one row they are no other calls.
+    (group,) = _run(CALLS, ("observe.flows", "group")).why().diagnoses
+    assert [each.changes for each in group.suggestions] == [fewer.changes, {}]
+    assert ", as 1.92 Mbit/s come where it carries 1.79 Mbit/s: " in group.sentence
+
+
+def test_calls_stay_where_a_video_can_be_slower() -> None:
+    """0.8 Mbit/s of calls leave a rate to video."""
+    video = ("traffic.video", {"kind": "video", "flows": 2, "from": "hub", "to": "site", "rate": "1 Mbit/s"})
+    for queue in ("100 packets", {"kind": "fq-codel"}):
+        changes = [("traffic.voice.flows", 10), ("link.wan.queue", queue), video]
+        first = _told(CALLS, "video", *changes).suggestions[0].changes
+        assert [*first] == ["traffic.video.rate"], queue
 
 
 def test_calls_of_a_class_that_goes_first_overload_a_link_whoever_comes_after() -> None:

@@ -84,7 +84,7 @@ def _full_link(row: Mapping[str, Any], path: Path, paths: Paths, network: float,
         return None
     text = saturated(row, link)
     if losing:
-        if together > max(carries, _UNLIKE * offered):
+        if together > max(carries, _UNLIKE * offered / row.get(MEMBERS, 1)):
             text += f", as {rate(together)} come where it carries {rate(carries)}"
         text += f": {lost_percent(row)} of {_whose(row)} packets are lost there"
     elif offered > carries:

@@ -168,7 +168,7 @@ class Filling:
             if in_turn.fill:
                 return in_turn
         # Nobody of a lower class takes what a higher one leaves.
-        first = self._first(name, row["label"])
+        first = self._rows_of(self._first(name, row["label"]))
         fill = [label for label in self.of(name, row) if label in first]
         beside = [label for label in first if self._paths.meanwhile(label, row)]
         if not fill or any(map(self._paths.control, (row["label"], *fill, *beside))):
@@ -177,7 +177,7 @@ class Filling:
         for label, each in self._rows_of(fill).items():
             group = self._paths.group(label)
             rates[group] = rates.get(group, 0.0) + offered_bps(each)
-        rest = self._rows_of([label for label in first if label not in fill])
+        rest = {label: each for label, each in first.items() if label not in fill}
         path = self._paths.of(fill[0])
         link = path.link(name)
         carries = link.always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"]))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -49,26 +50,31 @@ def in_turn(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tu
 
 
 def _fitting(run: Run, sent: Datagrams) -> tuple[str, dict[str, Any]] | None:
-    """A lower rate for each group that sends more than fits, or fewer flows where the scenario gives an interval."""
-    parts, words, changes = _parts(sent) if sent.fill else {}, [], dict[str, Any]()
-    if min(parts.values(), default=0.0) <= 0:
-        return None
-    lower: dict[str, str] = {}
-    for group, part in parts.items():
-        traffic = run.scenario.traffic[group]
-        given, flows = getattr(traffic, "rate", None), getattr(traffic, "flows", None) or 1
-        fewer = 0 if sent.of_one else math.floor(part * flows)
-        if not given and not fewer:
+    """A lower rate for each group of which the scenario gives one; where all have intervals, as calls, fewer flows."""
+    rates = {group: getattr(run.scenario.traffic[group], "rate", None) for group in sent.fill}
+    rated = {group: bps for group, bps in sent.fill.items() if rates[group]}
+    if rated:
+        rest_bps = sent.rest_bps + math.fsum(bps for group, bps in sent.fill.items() if group not in rated)
+        of_rated = {group: sent.classes[group] for group in rated}
+        parts = _parts(replace(sent, fill=rated, rest_bps=rest_bps, classes=of_rated))
+        lower = {group: two_digits(part * units.rate(rates[group]), math.floor)
+                 for group, part in parts.items() if 0 < part < 1}  # fmt: skip
+        if not lower or min(parts.values()) <= 0:
             return None
-        if part < 1 and given:
-            lower[group] = changes[f"traffic.{group}.rate"] = two_digits(part * units.rate(given), math.floor)
-        elif part < 1:
-            words.append(f"{fewer} {'flow' if fewer == 1 else 'flows'} of {group} in place of {flows}")
-            changes[f"traffic.{group}.flows"] = fewer
-    if lower:
         each = list(dict.fromkeys(lower.values()))
-        words.insert(0, f"{'a rate' if len(lower) == 1 else 'rates'} of {listed(each)} for {named(lower)}")
-    return (listed(words), changes) if words else None
+        text = f"{'a rate' if len(lower) == 1 else 'rates'} of {listed(each)} for {named(lower)}"
+        return text, {f"traffic.{group}.rate": rate for group, rate in lower.items()}
+    flows = (
+        {} if sent.of_one else {group: getattr(run.scenario.traffic[group], "flows", None) or 1 for group in sent.fill}
+    )
+    parts = _parts(sent) if flows else {}
+    fewer = {group: math.floor(part * flows[group]) for group, part in parts.items() if part < 1}
+    if min(fewer.values(), default=0) < 1:
+        return None
+    words = [
+        f"{most} flow{'s' if most > 1 else ''} of {group} in place of {flows[group]}" for group, most in fewer.items()
+    ]
+    return listed(words), {f"traffic.{group}.flows": most for group, most in fewer.items()}
 
 
 def _parts(sent: Datagrams) -> dict[str, float]:
