@@ -674,3 +674,21 @@ traffic.tele = { kind = "cbr", from = "a", to = "c", rate = "5 Mbit/s", udp.payl
     assert "(1372 B of payload are not cut)" in found.sentence
     for change in (("traffic.tele.udp.payload", "1372 B"), ("link.tunnel.loss", "0 %")):
         assert "fragments" not in _told(tunnel, "tele", change).sentence
+
+
+def test_calls_of_a_class_whose_turns_are_too_few() -> None:
+    """1.28 Mbit/s of calls in half of a line of 2 Mbit/s."""
+    queue = {"kind": "drr", "limit": "100 packets", "weights": {"EF": 1}}
+    upload = {"kind": "bulk", "from": "hub", "to": "site"}
+    changes = [("traffic.voice.flows", 16), ("link.wan.queue", queue), ("traffic.upload", upload)]
+    found = _told(CALLS, "voice", *changes)
+    first = found.suggestions[0]
+    assert first.text.startswith("a weight of 6 for EF, of which the turns are enough for voice")
+    assert first.changes == {"link.wan.queue.weights.EF": 6}
+    assert found.causes[0].name == "saturated_link"
+    after = _run(CALLS, *changes, *first.changes.items()).flows.filter(transport="udp")
+    assert after["packets_dropped"].sum() == 0
+    # What no weight is enough for has none, and neither has what has turns enough.
+    for flows in (8, 19):
+        others = _told(CALLS, "voice", ("traffic.voice.flows", flows), *changes[1:]).suggestions
+        assert not any("weight" in each.text for each in others), flows

@@ -39,6 +39,8 @@ from tightlink.scenario.dscp import CODE_POINTS
 _CLASSES: Final = ("AF41", "AF31")
 #: Sources that send at their own rate, whatever carries them.
 _AT_A_RATE: Final = ("cbr", "on-off", "video")
+#: What of the turns of a class may be sent, so that there is room for bursts.
+_ROOM: Final = 0.85
 #: What goes first is to be no more of a link.
 _FIRST: Final = 0.5
 _NAMES: Final = {number: name for name, number in CODE_POINTS.items()}
@@ -48,7 +50,7 @@ def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling
     """A class for traffic groups at a link where they have none that is told from that of connections.
 
     One that others' datagrams alone have, if these go first there, or have turns, and there is room; else one behind
-    those that a strict queue puts in an order, or with turns of its weight.
+    those that a strict queue puts in an order, or with turns of its weight; and a larger weight for one that they have.
 
     Args:
         path: Of a flow of the groups.
@@ -59,28 +61,61 @@ def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling
     link = next((each for each in path.forward if each.name == where), None)
     if link is None or link.discipline not in {STRICT, "drr"} or path.spec["traffic"]["kind"] not in _AT_A_RATE:
         return None
-    mine, ordered = {code or 0 for code in classes.values()}, link.discipline == STRICT
-    if ordered and not mine.isdisjoint(link.spec["queue"]["order"]):
-        return None
-    sent = filling.by_class(where)
+    sent, mine = filling.by_class(where), {code or 0 for code in classes.values()}
     own_bps = math.fsum(each.bps for there in sent.values() for name, each in there.items() if name in classes)
     others = {code: {name: each for name, each in there.items() if name not in classes} for code, there in sent.items()}
     carries_bps = link.carries_bps(path.packet_bytes)
-    joined = _first(link, others, carries_bps) if ordered else _turns(link, others, carries_bps)
-    # TCP, and frames, come in bursts, for which those would wait that come one by one.
+    if link.discipline == STRICT:
+        if not mine.isdisjoint(link.spec["queue"]["order"]):
+            return None
+        joined = _joined(path, classes, others, own_bps, _first(link, others, carries_bps))
+        return joined or _behind(link, classes)
+    alone = [code for code in mine & sent.keys() if not _has_tcp(sent[code].values())]
+    if alone:
+        # Its turns are too few.
+        return _heavier(link, alone[0], sent, carries_bps)
+    in_turn = ((code, room_bps) for code, room_bps in _turns(link, others, carries_bps) if code not in mine)
+    return _joined(path, classes, others, own_bps, in_turn) or _unused(link, classes, sent, own_bps / carries_bps)
+
+
+def _joined(
+    path: Path,
+    classes: Mapping[str, int | None],
+    others: Mapping[int, Mapping[str, Sent]],
+    own_bps: float,
+    room: Iterable[tuple[int, float]],
+) -> Tried | None:
+    """A class that others' datagrams have: TCP, and frames, come in bursts, for which calls would wait."""
     is_video = path.spec["traffic"]["kind"] == "video"
-    for code, room_bps in joined if path.tcp is None else ():
-        alike = all(each.frames == is_video for each in others[code].values())
-        if code not in mine and alike and own_bps <= room_bps:
-            has = f"as {named(others[code])} {'has' if len(others[code]) == 1 else 'have'}"
-            return f"class {_NAMES[code]} for {named(classes)}, {has}", _marked(classes, _NAMES[code])
-    if ordered:
-        return _behind(link, classes)
-    taken = sum(_weight(link, code) for code in sent)
-    wanted = next((name for name in _CLASSES if CODE_POINTS[name] not in {*sent, *mine}), None)
-    if wanted is None or own_bps > carries_bps / (taken + 1):
+    for code, room_bps in room if path.tcp is None else ():
+        there = others[code]
+        if own_bps <= room_bps and all(each.frames == is_video for each in there.values()):
+            text = (
+                f"class {_NAMES[code]} for {named(classes)}, as {named(there)} {'has' if len(there) == 1 else 'have'}"
+            )
+            return text, _marked(classes, _NAMES[code])
+    return None
+
+
+def _unused(link: Link, classes: Mapping[str, int | None], sent: Mapping[int, object], needs: float) -> Tried | None:
+    """A class that nobody has, whose turns are as many as one of weight 1 has."""
+    wanted = next((name for name in _CLASSES if CODE_POINTS[name] not in sent), None)
+    if wanted is None or needs > 1 / (sum(_weight(link, code) for code in sent) + 1):
         return None
     return f"class {wanted} for {named(classes)}, which has turns", _marked(classes, wanted)
+
+
+def _heavier(link: Link, code: int, sent: Mapping[int, Mapping[str, Sent]], carries_bps: float) -> Tried | None:
+    """A weight with which a class has turns enough for what it sends, where that leaves others some."""
+    needs = math.fsum(each.bps for each in sent[code].values()) / (_ROOM * carries_bps)
+    taken = sum(_weight(link, each) for each in sent if each != code)
+    if needs >= 1 or not taken:
+        return None
+    wanted = math.ceil(needs / (1 - needs) * taken)
+    if wanted <= _weight(link, code):
+        return None
+    text = f"a weight of {wanted} for {_NAMES[code]}, of which the turns are enough for {named(sent[code])}"
+    return text, {f"{link.key}.queue.weights.{_NAMES[code]}": wanted}
 
 
 def _first(link: Link, others: Mapping[int, Mapping[str, Sent]], carries_bps: float) -> Iterator[tuple[int, float]]:

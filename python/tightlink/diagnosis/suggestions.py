@@ -464,7 +464,8 @@ def _for_delay(
         smaller = _as_path(path) if (path.window_packets or 0) > _LARGER * path.most_packets else None
         yield from [] if smaller is None else [smaller]
         return
-    if others.own_class is not None and not _is_greedy(row, path, link, others):
+    # What turns are enough for is known there.
+    if others.own_class is not None and (link.discipline == "drr" or not _is_greedy(row, path, link, others)):
         yield others.own_class
     # Whoever puts classes in an order wants datagrams of the last to wait.
     ordered = link.discipline == STRICT and path.tcp is None
