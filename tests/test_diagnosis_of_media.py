@@ -692,3 +692,22 @@ def test_calls_of_a_class_whose_turns_are_too_few() -> None:
     for flows in (8, 19):
         others = _told(CALLS, "voice", ("traffic.voice.flows", flows), *changes[1:]).suggestions
         assert not any("weight" in each.text for each in others), flows
+
+
+def test_marked_calls_in_a_queue_that_tells_no_classes_apart() -> None:
+    """What the dscp of their packets asks for, beside what needs none."""
+    upload = ("traffic.upload", {"kind": "bulk", "flows": 2, "from": "hub", "to": "site"})
+    few = ("traffic.voice.flows", 5)
+    found = _told(CALLS, "voice", few, upload)
+    strict = next(
+        each for each in found.suggestions if each.text.startswith("a strict queue, at which class EF goes first")
+    )
+    assert strict.changes == {"link.wan.queue": {"kind": "strict", "limit": "100 packets", "order": ["EF"]}}
+    assert found.suggestions[0].changes == {"link.wan.queue": {"kind": "fq-codel"}}
+    after = _run(CALLS, few, upload, *strict.changes.items()).why("voice").delay
+    assert after is not None
+    assert found.delay is not None
+    assert after.mean_s < 0.1 * found.delay.mean_s
+    # Half of the link goes first at most; and a class that a connection has does not.
+    for changes in ([("traffic.voice.flows", 16), upload], [few, upload, ("traffic.upload.dscp", "EF")]):
+        assert not any("strict" in each.text for each in _told(CALLS, "voice", *changes).suggestions)

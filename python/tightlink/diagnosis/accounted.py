@@ -12,7 +12,7 @@ from tightlink.diagnosis.answers import ALWAYS, CLEAR, Cause, Delay, Diagnosis, 
 from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
-from tightlink.diagnosis.classes import class_for
+from tightlink.diagnosis.classes import class_for, strict_for
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.datagrams import in_fragments
@@ -183,6 +183,7 @@ class Accounted:
             spread=spread(self._paths, [*fill, *((flow.label for flow in flows) if loses else ())]),
             needless=needless and turns,
             own_class=class_for(path, where, classes, self._filling) if any(fill.values()) else None,
+            ordered=strict_for(path, where, classes, self._filling) if any(fill.values()) else None,
             beside=Beside.of(self._filling, where, row, path),
             flows=self._paths.sharing(path.busiest.name, row) or 1,
             groups=frozenset(classes),

@@ -109,6 +109,8 @@ class Others:
     """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
     own_class: Tried | None = None
     """A class for who sends at a rate and waits behind connections in a queue that tells classes apart."""
+    ordered: Tried | None = None
+    """A strict queue for datagrams that have a class where the queue tells none apart."""
     marks: Sequence[Tried] = ()
     """That all on its busiest link answer its marks alike, where who does not gets nearly all; or have other marks."""
     burst: Tried | None = None

@@ -43,6 +43,8 @@ _AT_A_RATE: Final = ("cbr", "on-off", "video")
 _ROOM: Final = 0.85
 #: What goes first is to be no more of a link.
 _FIRST: Final = 0.5
+#: Queues in which all wait for their turn.
+_PLAIN: Final = ("drop-tail", "threshold")
 _NAMES: Final = {number: name for name, number in CODE_POINTS.items()}
 
 
@@ -76,6 +78,20 @@ def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling
         return _heavier(link, alone[0], sent, carries_bps)
     in_turn = ((code, room_bps) for code, room_bps in _turns(link, others, carries_bps) if code not in mine)
     return _joined(path, classes, others, own_bps, in_turn) or _unused(link, classes, sent, own_bps / carries_bps)
+
+
+def strict_for(path: Path, where: str, classes: Mapping[str, int | None], filling: Filling) -> Tried | None:
+    """A strict queue where datagrams have a class already, that of no connection, and the queue tells none apart."""
+    link, marked = next((each for each in path.forward if each.name == where), None), {*classes.values()} - {None, 0}
+    if link is None or path.tcp is not None or len(marked) != 1 or link.discipline not in _PLAIN:
+        return None
+    (code,) = marked
+    there = filling.by_class(where).get(code or 0, {}).values()
+    sent_bps = math.fsum(each.bps for each in there)
+    if _has_tcp(there) or sent_bps > _FIRST * link.carries_bps(path.packet_bytes):
+        return None
+    queue = {"kind": STRICT, "limit": link.written() or "unlimited", "order": [_NAMES[code or 0]]}
+    return f"a strict queue, at which class {_NAMES[code or 0]} goes first", {f"{link.key}.queue": queue}
 
 
 def _joined(

@@ -477,3 +477,5 @@ def _for_delay(
             (turns, changes), (rate, slower) = fair_queues(link, others), others.in_turn
             yield f"{turns} and {rate}", {**changes, **slower}
         yield from other_queues(link, path, others, fills=fills and others.alike and not drowned, fair=fair)
+    if others.ordered is not None and not _is_greedy(row, path, link, others):
+        yield others.ordered
