@@ -296,7 +296,7 @@ def test_seeds_of_one_scenario_differ_in_loss_as_seldom_as_an_interval_says() ->
     base = base.set_all({"link.wire.loss": "5 %", "link.wire.queue": "1000 packets"})
     runs = [tl.simulate(base.set("seed", seed)) for seed in range(1, 41)]
     verdicts = [
-        tl.compare(*pair).summary.filter(metric="loss")["verdict"].item()
+        tl.compare(*pair).summary.filter(metric="loss", of="all flows")["verdict"].item()
         for pair in zip(runs[::2], runs[1::2], strict=True)
     ]
     # Of 20 pairs one in the mean, and with one standard error in place of two six.
@@ -686,3 +686,21 @@ def test_marks_are_compared_where_there_are_any(tmp_path: Path, capsys: pytest.C
     assert all(int(line[3]) > 0 for line in marked)
     assert cli.main(["compare", str(tmp_path / "codel-drops"), str(tmp_path / "pie-drops")]) == 0
     assert "packets marked" not in capsys.readouterr().out
+
+
+def test_a_call_that_gains_where_a_file_waits_longer_is_in_the_summary() -> None:
+    """The worst flow is the file in both, and would be all that is said of a strict queue."""
+    plain = tl.loads("""
+duration = "10 s"
+link.site = { ends = ["a", "b"], rate = "5 Mbit/s", delay = "10 ms", queue = "60 packets" }
+traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s", udp.payload = "160 B", dscp = "EF" }
+traffic.film = { kind = "cbr", from = "a", to = "b", rate = "4.6 Mbit/s", random = "exponential" }
+traffic.file = { kind = "bulk", from = "a", to = "b", start = "1 s" }
+""")
+    strict = {"kind": "strict", "limit": "60 packets", "order": ["EF"]}
+    before, after = (tl.simulate(each) for each in (plain, plain.set("link.site.queue", strict)))
+    found = tl.compare(before, after).summary
+    delays = found.filter(metric="one_way_delay_p95_s")
+    assert dict(delays.select("of", "verdict").rows())["call"] == "better"
+    assert "worse" in delays["verdict"].to_list()
+    assert found.filter(metric="loss")["of"].to_list() == ["all flows", "datagrams"]

@@ -37,6 +37,9 @@ _NEGLIGIBLE: Final = 0.01
 _MORE_IS_BETTER: Final = frozenset({"goodput_bps", "jain"})
 #: The delay that is compared: the first of these that both runs have, with whose it is.
 _DELAYS: Final = {"one_way_delay_p95_s": "worst flow", "one_way_delay_mean_s": "all flows"}
+#: Whose loss is compared beside that of all flows.
+_DATAGRAMS: Final = "datagrams"
+_UDP: Final = "udp"
 #: The times of transfers that are compared, of all and by size, and the share of transfers that took at most so long.
 #: Slowdowns are not: where the scenarios differ in rates or delays, these are beside other times of an empty path.
 _TIMES: Final = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s": 0.99}
@@ -50,7 +53,8 @@ def summary(first: Run, second: Run, *, judged: bool = True) -> pl.DataFrame:
     """A row for each of goodput, delay, loss, fairness and queue that both runs know, and what transfers took.
 
     Of the transfers of a group those two of all quantiles of completion times, of all and by size, that rose and fell
-    most: the times of all are those of the large ones, which hide what small ones suffer.
+    most: the times of all are those of the large ones, which hide what small ones suffer. Of the delays of flows, too,
+    where some rose and some fell; and of loss that of datagrams beside that of all.
 
     Returns:
         ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
@@ -63,7 +67,7 @@ def summary(first: Run, second: Run, *, judged: bool = True) -> pl.DataFrame:
     for metric, of, before, after in found:
         if before is not None and after is not None:
             change = 0.0 if before == after else (after - before) / abs(before) if before else None
-            chance = _chance(first.flows, second.flows) if metric == "loss" else 0.0
+            chance = _chance(*(_whose(run.flows, of) for run in (first, second))) if metric == "loss" else 0.0
             rows.append((metric, of, before, after, change, _verdict(metric, before, after, words, chance)))
     return pl.DataFrame(rows, schema=nothing().schema, orient="row")
 
@@ -120,9 +124,26 @@ def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
     yield "goodput_bps", "all flows", rate_together(sides[0]), rate_together(sides[1])
     delay = next((name for name in _DELAYS if all(_known(frame, name) for frame in sides)), None)
     if delay is not None:
-        yield delay, _DELAYS[delay], _delay(sides[0], delay), _delay(sides[1], delay)
-    yield "loss", "all flows", _loss(sides[0]), _loss(sides[1])
+        unlike: list[_Row] = [*_unlike(*sides, delay)]
+        yield from unlike or [(delay, _DELAYS[delay], _delay(sides[0], delay), _delay(sides[1], delay))]
+    kinds = (frame["transport"].unique() if "transport" in frame.columns else () for frame in sides)
+    for of in ("all flows", *([_DATAGRAMS] if all(_UDP in each and len(each) > 1 for each in kinds) else [])):
+        before, after = (_loss(_whose(frame, of)) for frame in sides)
+        yield "loss", of, before, after
     yield "jain", "flows that compete", _fairness(first), _fairness(second)
+
+
+def _unlike(before: pl.DataFrame, after: pl.DataFrame, delay: str) -> Iterator[tuple[str, str, float, float]]:
+    """The delays of the flows of which it rose and fell most, where it did both."""
+    both = before.select("label", delay).join(after.select("label", delay), on="label", maintain_order="left")
+    rows = both.filter((pl.col(delay) > 0) & (pl.col(f"{delay}_right") > 0)).rows()
+    changes = sorted(((delay, *row) for row in rows), key=_size)
+    if changes and _size(changes[0]) < -_SAME and _size(changes[-1]) > _SAME:
+        yield from sorted((changes[0], changes[-1]), key=lambda each: -abs(_size(each)))
+
+
+def _whose(frame: pl.DataFrame, of: str) -> pl.DataFrame:
+    return frame.filter(transport=_UDP) if of == _DATAGRAMS else frame
 
 
 def _known(frame: pl.DataFrame, column: str) -> bool:
