@@ -123,6 +123,17 @@ fn both_formats_hold_the_same() {
 }
 
 #[test]
+fn files_behind_each_other_are_read_as_one() {
+    let (whole, frames) = (pcap(&conversation()), conversation().len() as u64);
+    let found = reading(&[&whole[..], &whole, &whole[..24], &whole].concat()).expect("a capture");
+    assert_eq!((found.count, found.damage.is_none()), (3 * frames, true));
+    let mut other = whole.clone();
+    other[20] = 101;
+    let found = reading(&[&whole[..], &other].concat()).expect("a capture");
+    assert_eq!((found.count, found.damage.map(|damage| damage.offset)), (frames, Some(whole.len() as u64)));
+}
+
+#[test]
 fn every_end_of_a_file_is_told_with_its_byte() {
     let frames = conversation();
     for content in [pcap(&frames), pcapng(&frames)] {

@@ -68,8 +68,32 @@ impl Pcap {
         if self.nanoseconds { "pcap, nanoseconds" } else { "pcap" }
     }
 
+    /// Whether this is the header of a file, not that of a packet.
+    fn is_header(head: &[u8]) -> bool {
+        head.get(..VERSION).is_some_and(Self::is_magic)
+            && matches!(head.get(VERSION..VERSION + 4), Some([2, 0, _, 0] | [0, 2, 0, _]))
+    }
+
+    /// Reads the header of a file that was put behind another, as `cat` does.
+    fn begin_next(&mut self, source: &mut Source<'_>) -> Result<(), Damage> {
+        let offset = source.offset();
+        let next = Self::open(source).map_err(|error| match error {
+            Error::Damaged(damage) => Damage { offset: offset + damage.offset, ..damage },
+            other => Damage::new(offset, other.to_string()),
+        })?;
+        if next.interface[0].link_type != self.interface[0].link_type {
+            let what = "another capture begins, of another link type: mergecap, of Wireshark, makes one file of both";
+            return Err(Damage::new(offset, what));
+        }
+        *self = next;
+        Ok(())
+    }
+
     /// Where the next frame is.
     pub fn next_place(&mut self, source: &mut Source<'_>) -> Result<Option<Place>, Damage> {
+        while Self::is_header(source.peek(RECORD)?) {
+            self.begin_next(source)?;
+        }
         let offset = source.offset();
         let head = source.peek(RECORD)?;
         if head.is_empty() {
