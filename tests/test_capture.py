@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import os
 import random
 import struct
@@ -730,3 +731,23 @@ def test_what_was_overtaken_does_not(tmp_path: Path, delay: str, loss: str) -> N
     first = packets.group_by("seq").agg(pl.col("uid").min())["uid"]
     lost_again = packets.filter(pl.col("event") == "d", ~pl.col("uid").is_in(first.implode())).height
     assert receiver["packets_retransmitted"] == simulated["packets_retransmitted"] - lost_again
+
+
+def _zstd(content: bytes) -> bytes:
+    """A frame of blocks that are not compressed, with a window of 2 MiB (RFC 8878 §3.1.1)."""
+    size = 1 << 16
+    parts = [content[at : at + size] for at in range(0, len(content), size)]
+    heads = [(len(part) << 3 | (at == len(parts) - 1)).to_bytes(3, "little") for at, part in enumerate(parts)]
+    return b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(head + part for head, part in zip(heads, parts, strict=True))
+
+
+@pytest.mark.parametrize("ending", ["xz", "zst"])
+def test_other_compressions_that_are_cut_are_read_up_to_there(tmp_path: Path, ending: str) -> None:
+    rng = random.Random(5)
+    frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((2000, 53), 0)[:8] + rng.randbytes(1400)))) for n in range(400)]
+    file = tmp_path / f"cut.{ending}"
+    packed = lzma.compress(pcap(frames)) if ending == "xz" else _zstd(pcap(frames))
+    file.write_bytes(packed[: len(packed) * 3 // 4])
+    run = tl.capture(file)
+    assert 200 <= run.flows["packets_sent"].sum() <= 300
+    assert "its compression is damaged: the file ends within it" in " ".join(run.warnings)

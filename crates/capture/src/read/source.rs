@@ -10,6 +10,8 @@ use super::error::Damage;
 use super::unpack::{HEAD, Packing};
 
 const CHUNK: usize = 1 << 20;
+/// As much is asked of a decoder at a time: where a stream is damaged, it gives nothing of what was asked for.
+const PIECE: usize = 1 << 14;
 
 /// A stream of bytes of which the next ones can be looked at.
 pub struct Source<'a> {
@@ -135,7 +137,8 @@ impl<'a> Source<'a> {
             self.buffer.resize(length.next_multiple_of(CHUNK), 0);
         }
         while self.end < length && !self.ended {
-            match self.inner.read(&mut self.buffer[self.end..]) {
+            let until = if self.compressed { self.buffer.len().min(self.end + PIECE) } else { self.buffer.len() };
+            match self.inner.read(&mut self.buffer[self.end..until]) {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

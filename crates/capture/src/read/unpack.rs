@@ -45,7 +45,7 @@ impl Packing {
             Self::Gzip => Box::new(MultiGzDecoder::new(inner)),
             Self::Bzip2 => Box::new(MultiBzDecoder::new(inner)),
             Self::Xz => Box::new(XzReader::new_mem_limit(inner, true, MOST_KIB)),
-            Self::Zstd => Box::new(Zstd { inner, decoder: FrameDecoder::new(), within: false }),
+            Self::Zstd => Box::new(Zstd { inner, decoder: FrameDecoder::new(), within: false, damage: None }),
         }
     }
 }
@@ -55,7 +55,12 @@ struct Zstd<R> {
     inner: R,
     decoder: FrameDecoder,
     within: bool,
+    /// Why the frame ends early.
+    damage: Option<io::Error>,
 }
+
+/// A last block without content, and a check sum, which nobody compares: the decoder then gives what it held back.
+const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 impl<R: BufRead> Zstd<R> {
     /// Reads the header of the next frame; false at the end.
@@ -86,10 +91,17 @@ impl<R: BufRead> Read for Zstd<R> {
             }
             self.within = true;
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
-                self.decoder.decode_blocks(&mut self.inner, BlockDecodingStrategy::UptoBlocks(1)).map_err(damaged)?;
+                let decoded = self.decoder.decode_blocks(&mut self.inner, BlockDecodingStrategy::UptoBlocks(1));
+                if let Err(error) = decoded {
+                    self.damage = Some(damaged(error));
+                    self.decoder.decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::All).map_err(damaged)?;
+                }
             }
             match self.decoder.read(buffer)? {
-                0 => self.within = false,
+                0 => match self.damage.take() {
+                    Some(error) => return Err(error),
+                    None => self.within = false,
+                },
                 read => return Ok(read),
             }
         }
