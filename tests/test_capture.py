@@ -733,6 +733,25 @@ def test_what_was_overtaken_does_not(tmp_path: Path, delay: str, loss: str) -> N
     assert receiver["packets_retransmitted"] == simulated["packets_retransmitted"] - lost_again
 
 
+def test_frames_that_may_carry_flows_and_are_not_read_are_said(tmp_path: Path) -> None:
+    label = struct.pack(">I", (17 << 12) | 0x100 | 64)
+    wires = [ethernet(label + bytes(4) + ethernet(DATAGRAM), 0x8847), ethernet(bytes(4) + DATAGRAM, 0x894F)]
+    run = read(tmp_path, pcap(list(enumerate([*wires, ethernet(bytes(600), 0x0806)]))))
+    assert [warning.partition(",")[0] for warning in run.warnings] == ["frames of mpls", "frames of type 0x894f"]
+    few = [(n, ethernet(ipv4(A, B, UDP, udp((2000, 53), 1400)))) for n in range(9)]
+    assert read(tmp_path, pcap([*few, (9, wires[1])])).warnings == []
+
+
+def test_clocks_of_different_ticks_are_no_disorder(tmp_path: Path) -> None:
+    """An interface with microseconds beside one with nanoseconds: times differ by what rounding takes."""
+    told = section() + interface(option(2, b"us")) + interface(option(2, b"ns"), option(9, b"\x09"))
+    times = [n * 10_000 + 900 for n in range(200)]
+    blocks = [enhanced(1, t, ethernet(DATAGRAM)) + enhanced(0, t // 1000, ethernet(DATAGRAM)) for t in times]
+    assert read(tmp_path, told + b"".join(blocks)).warnings == []
+    later = [enhanced(1, t + 2000, ethernet(DATAGRAM)) + enhanced(0, t // 1000, ethernet(DATAGRAM)) for t in times]
+    assert "have an earlier time" in read(tmp_path, told + b"".join(later)).warnings[0]
+
+
 def _zstd(content: bytes) -> bytes:
     """A frame of blocks that are not compressed, with a window of 2 MiB (RFC 8878 §3.1.1)."""
     size = 1 << 16

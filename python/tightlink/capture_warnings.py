@@ -16,8 +16,12 @@ _READ: Final = frozenset(
 _CLOCK_SET_S: Final = 1.0
 #: So many of such packets, and such a share: what others overtake in the file says nothing of the network.
 _DISORDERED_LEAST, _DISORDERED = 10, 0.01
+#: Interfaces with clocks of different ticks differ by less than this.
+_TICK_S: Final = 1e-6
 #: So much of each packet has all options of a SYN, in bytes.
 _SNAP_LENGTH: Final = 96
+#: Frames that carry others, encrypted or of an unknown kind; and from which share on that is said.
+_OPAQUE, _MUCH = ("mpls", "macsec"), 0.1
 #: What rounding may make of a link that was always busy.
 _NEARLY: Final = 1e-3
 
@@ -55,6 +59,7 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
     for kind in _not_read(interfaces, frames["links"]):
         yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
     yield from _unreadable(frames["protocols"])
+    yield from _in_no_flow(frames["protocols"])
     if facts["unseen"]:
         kept = f"capture {_SNAP_LENGTH} bytes of each or more"
         yield f"too little was kept of {facts['unseen']} TCP segments to look at them: {kept}"
@@ -62,7 +67,7 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
     if facts["backwards_most_s"] >= _CLOCK_SET_S:
         back = units.format_time(float(f"{facts['backwards_most_s']:.3g}"))
         yield f"the clock of the capture went back by {back}: times, durations and rates around that are not right"
-    elif facts["backwards"] > max(_DISORDERED_LEAST, _DISORDERED * facts["packets"]):
+    elif _is_disordered(facts, interfaces):
         yield (
             f"{facts['backwards']} of {facts['packets']} packets have an earlier time than the one before them: what "
             "is told of gaps and overtaken packets is of the file; reordercap, of Wireshark, puts them in order"
@@ -82,6 +87,20 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
     if facts["interval_ns"] != interval_ns:
         spacing = units.format_time(facts["interval_ns"] / 10**9)
         yield f"the capture is so long that its series has intervals of {spacing}"
+
+
+def _is_disordered(facts: Mapping[str, Any], interfaces: pl.DataFrame) -> bool:
+    """Whether many packets come before earlier ones, by more than rounding makes of times of several clocks."""
+    rounded = interfaces.height > 1 and facts["backwards_most_s"] < _TICK_S
+    return not rounded and facts["backwards"] > max(_DISORDERED_LEAST, _DISORDERED * facts["packets"])
+
+
+def _in_no_flow(protocols: pl.DataFrame) -> Iterator[str]:
+    """Frames that may carry flows, and of which the headers are not known."""
+    opaque = pl.col("protocol").is_in(_OPAQUE) | pl.col("protocol").str.starts_with("type 0x")
+    for name, share in protocols.filter(opaque & (pl.col("share") >= _MUCH)).select("protocol", "share").iter_rows():
+        said = units.format_fraction(round(share, 4))
+        yield f"frames of {name}, {said} of all bytes, are not looked into: they are counted, and are in no flow"
 
 
 def _unreadable(protocols: pl.DataFrame) -> Iterator[str]:
