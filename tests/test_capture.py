@@ -770,3 +770,8 @@ def test_other_compressions_that_are_cut_are_read_up_to_there(tmp_path: Path, en
     run = tl.capture(file)
     assert 200 <= run.flows["packets_sent"].sum() <= 300
     assert "its compression is damaged: the file ends within it" in " ".join(run.warnings)
+
+
+def test_one_direction_alone_is_said(tmp_path: Path) -> None:
+    there = [(n * MS, ethernet(ipv4(A, B, TCP, tcp((4000, 80), 100, 500 + 1000 * n, ACK, 500)))) for n in range(20)]
+    assert "one direction alone" in read(tmp_path, pcap(there)).why().sentence

@@ -139,8 +139,10 @@ def _at_a_glance(row: Mapping[str, Any]) -> Cause | None:
 def _unseen(row: Mapping[str, Any]) -> str:
     """What the capture lacks without which it tells nothing; empty if it lacks nothing."""
     if not row["data_packets"]:
-        alone = ", but ACKs, as those of keep-alives" if row["state"] == "partial" and row["acks"] else ""
-        return f"no data of it were captured{alone}"
+        alone = ", and nothing that comes back: one direction alone, as where answers take another path"
+        if row["acks"]:
+            alone = ", but ACKs, as those of keep-alives"
+        return f"no data of it were captured{alone if row['state'] == 'partial' else ''}"
     if not row["acks"]:
         return "no ACKs of it were captured"
     # Of segments that were cut before their sequence numbers only lengths are known.
