@@ -1,7 +1,8 @@
 """Captures of real traffic (pcap and pcapng files), and traces of ns-2, as runs.
 
 A capture is read once, from its first packet to its last, in bounded memory. Its tables are those of a run as far as a
-capture can know them, and others that only captures have (`connections`, `interfaces`, `protocols`, `packet_sizes`).
+capture can know them, and others that only captures have (`connections`, `interfaces`, `protocols`, `packet_sizes`, and
+`tunnels` where packets came through some).
 Times count from its first packet.
 
 A trace (``out.tr``, twelve columns) gives the tables of a run as far as it knows them. Its times stay as they are.
@@ -58,7 +59,8 @@ def capture(  # noqa: PLR0913
         packets: Whether to keep a row for every packet (`Run.packets`, and the table ``findings``); this takes about
             150 bytes of memory for each.
         only: Which packets to read: those of an address, ``"10.0.0.1"``, a port, ``":443"``, both, ``"10.0.0.1:443"``,
-            or a flow as the tables call it, ``"10.0.0.1:5000-10.0.0.2:80"``, with what comes back.
+            or a flow as the tables call it, ``"10.0.0.1:5000-10.0.0.2:80"``, with what comes back. Addresses of packets
+            around those of a flow, as tunnels have them, count too.
         watch: Told now and then how far it is.
 
     Returns:

@@ -20,6 +20,8 @@ _DISORDERED_LEAST, _DISORDERED = 10, 0.01
 _TICK_S: Final = 1e-6
 #: So much of each packet has all options of a SYN, in bytes.
 _SNAP_LENGTH: Final = 96
+#: Headers of two tunnels within each other have room in so much, where nothing tells how long they are, in bytes.
+_TUNNEL_HEADERS: Final = 96
 #: Frames that carry others, encrypted or of an unknown kind; and from which share on that is said.
 _OPAQUE, _MUCH = ("mpls", "macsec"), 0.1
 #: What rounding may make of a link that was always busy.
@@ -60,10 +62,7 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
         yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
     yield from _unreadable(frames["protocols"])
     yield from _in_no_flow(frames["protocols"])
-    if facts["unseen"]:
-        kept = f"capture {_SNAP_LENGTH} bytes of each or more"
-        yield f"too little was kept of {facts['unseen']} TCP segments to look at them: {kept}"
-    yield from _without_options(interfaces, frames["connections"])
+    yield from _too_little(facts, interfaces, frames["connections"])
     if facts["backwards_most_s"] >= _CLOCK_SET_S:
         back = units.format_time(float(f"{facts['backwards_most_s']:.3g}"))
         yield f"the clock of the capture went back by {back}: times, durations and rates around that are not right"
@@ -89,6 +88,20 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
         yield f"the capture is so long that its series has intervals of {spacing}"
 
 
+def _too_little(facts: Mapping[str, Any], interfaces: pl.DataFrame, connections: pl.DataFrame) -> Iterator[str]:
+    """Packets of which less was kept than their headers need."""
+    # Headers of tunnels come before those that are wanted.
+    enough = _SNAP_LENGTH + facts["tunnel_header_bytes"]
+    if facts["unopened"]:
+        of = "a packet of a tunnel" if facts["unopened"] == 1 else f"{facts['unopened']} packets of tunnels"
+        kept = f"capture {_SNAP_LENGTH + (facts['tunnel_header_bytes'] or _TUNNEL_HEADERS)} bytes of each or more"
+        yield f"too little was kept of {of} to look into them: {kept}"
+    if facts["unseen"]:
+        kept = f"capture {enough} bytes of each or more"
+        yield f"too little was kept of {facts['unseen']} TCP segments to look at them: {kept}"
+    yield from _without_options(interfaces, connections, enough)
+
+
 def _is_disordered(facts: Mapping[str, Any], interfaces: pl.DataFrame) -> bool:
     """Whether many packets come before earlier ones, by more than rounding makes of times of several clocks."""
     rounded = interfaces.height > 1 and facts["backwards_most_s"] < _TICK_S
@@ -111,14 +124,14 @@ def _unreadable(protocols: pl.DataFrame) -> Iterator[str]:
         yield f"link or IP headers of {of} cut off or make no sense: counted as unreadable, and in no flow; {kept}"
 
 
-def _without_options(interfaces: pl.DataFrame, connections: pl.DataFrame) -> Iterator[str]:
+def _without_options(interfaces: pl.DataFrame, connections: pl.DataFrame, enough: int) -> Iterator[str]:
     """Connections of which the SYN was captured, and its options were cut off."""
-    cut = interfaces.filter((pl.col("packets_cut") > 0) & (pl.col("snap_length_bytes") < _SNAP_LENGTH))
+    cut = interfaces.filter((pl.col("packets_cut") > 0) & (pl.col("snap_length_bytes") < enough))
     opened = connections.filter(pl.col("mss_bytes").is_null() & pl.col("state").is_in(["complete", "open", "reset"]))
     count = 0 if cut.is_empty() else opened["connection"].n_unique()
     if count:
         of = "a connection" if count == 1 else f"{count} connections"
-        yield f"options of SYNs of {of} were cut off, and windows are not known: capture {_SNAP_LENGTH} bytes of each"
+        yield f"options of SYNs of {of} were cut off, and windows are not known: capture {enough} bytes of each"
 
 
 def _not_read(interfaces: pl.DataFrame, links: pl.DataFrame) -> list[str]:

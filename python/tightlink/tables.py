@@ -369,6 +369,12 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("size_bytes", "integer", "size of a packet, IP headers included"),
         ("packets", "integer", "packets of that size"),
     ),
+    "tunnels": _columns(
+        ("tunnel", "text", "its kind, and what tells it from others: identifier, key, ends; the tunnel that it is in"),
+        ("packets", "integer", "packets within it that are in flows or could be"),
+        ("bytes", "integer", "their bytes with the headers of tunnels, the outer IP header included"),
+        ("header_bytes", "integer", "bytes of these headers alone, up to the inner IP header"),
+    ),
     "findings": _columns(
         ("uid", "integer", "number of the packet in the file, from 1 on"),
         ("time_s", "number", "when it was captured"),
@@ -392,6 +398,7 @@ HOW_TO: Final = {
     "deliveries": "only an emulated link has it: tightlink emulate",
     "packets": "simulate with trace=True, or --trace; of a capture, packets=True, or --packets",
     **dict.fromkeys(("connections", "interfaces", "protocols", "packet_sizes"), _OF_CAPTURES),
+    "tunnels": f"{_OF_CAPTURES}, where packets came through tunnels",
     "findings": f"{_OF_CAPTURES}, with packets=True, or --packets",
 }
 

@@ -34,6 +34,39 @@ fn frame(back: bool, seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
     frame
 }
 
+/// Headers of tunnels: the protocol of the outer packet, and what is before the inner frame, or the inner packet.
+fn tunnels() -> Vec<(u8, Vec<u8>, bool)> {
+    let udp = |port: u16, header: &[u8]| [&[200, 0][..], &port.to_be_bytes(), &[0; 4], header].concat();
+    vec![
+        (4, vec![], false),
+        (47, vec![0, 0, 8, 0], false),
+        (47, vec![0xb0, 0, 0x65, 0x58, 1, 2, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1], true),
+        (47, vec![0x30, 0x01, 0x88, 0x0b, 0, 44, 0, 7, 0, 0, 0, 1, 0xff, 3, 0, 0x21], false),
+        (47, vec![0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 3, 0, 0, 0, 0], true),
+        (
+            47,
+            vec![0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            true,
+        ),
+        (17, udp(4789, &[8, 0, 0, 0, 0, 0x13, 0x89, 0]), true),
+        (17, udp(8472, &[8, 0, 0, 0, 0, 0, 1, 0]), true),
+        (17, udp(6081, &[1, 0, 0x65, 0x58, 0, 0, 7, 0, 0, 0, 0, 0]), true),
+        (17, udp(2152, &[0x34, 255, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0x85, 1, 0, 0, 0]), false),
+    ]
+}
+
+/// A frame of Ethernet within a tunnel, itself one of Ethernet and IPv4.
+fn within((protocol, header, framed): &(u8, Vec<u8>, bool), inner: &[u8]) -> Vec<u8> {
+    let inner = if *framed { inner } else { &inner[14..] };
+    let mut frame = frame(false, 0, 0, 0, 0);
+    frame.truncate(34);
+    frame[16..18].copy_from_slice(&((20 + header.len() + inner.len()) as u16).to_be_bytes());
+    frame[23] = *protocol;
+    frame.extend(header);
+    frame.extend(inner);
+    frame
+}
+
 fn conversation() -> Vec<Vec<u8>> {
     let mut frames =
         vec![frame(false, 99, 0, SYN, 0), frame(true, 499, 100, SYN | ACK, 0), frame(false, 100, 500, ACK, 0)];
@@ -123,6 +156,63 @@ fn both_formats_hold_the_same() {
 }
 
 #[test]
+fn flows_within_tunnels_are_those_without() {
+    let plain = reading(&pcap(&conversation())).expect("a capture").flows.finish().listed;
+    let all = tunnels();
+    for (outer, inner) in all.iter().flat_map(|outer| all.iter().map(move |inner| (outer, inner))) {
+        let once: Vec<Vec<u8>> = conversation().iter().map(|frame| within(inner, frame)).collect();
+        let twice: Vec<Vec<u8>> = once.iter().map(|frame| within(outer, frame)).collect();
+        let size = |(_, header, framed): &(u8, Vec<u8>, bool)| 20 + header.len() + if *framed { 14 } else { 0 };
+        for (frames, headers) in [(once, size(inner)), (twice, size(outer) + size(inner))] {
+            let found = reading(&pcap(&frames)).expect("a capture");
+            let passed: Vec<_> = found.tunnels.used().collect();
+            assert_eq!(passed.len(), 1);
+            let (of, frames) = (passed[0].1, frames.len() as u64);
+            let bytes = found.totals.interfaces[0].bytes;
+            assert_eq!((of.packets, of.bytes, of.header_bytes), (frames, bytes, frames * headers as u64));
+            let flows = found.flows.finish().listed;
+            assert_eq!(flows.len(), 1);
+            for (way, expected) in flows[0].1.ways.iter().zip(&plain[0].1.ways) {
+                assert_eq!((way.packets, way.bytes, way.payload), (expected.packets, expected.bytes, expected.payload));
+                assert_eq!((way.delivered, way.rtt().count), (expected.delivered, expected.rtt().count));
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_ends_in_different_tunnels_are_different_connections() {
+    let mut frames = Vec::new();
+    for frame in conversation() {
+        for network in [1, 2] {
+            let header = [&[0, 9, 0x12, 0xb5, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0][..], &[network, 0]].concat();
+            frames.push(within(&(17, header, true), &frame));
+        }
+    }
+    let flows = reading(&pcap(&frames)).expect("a capture").flows.finish().listed;
+    assert_eq!(flows.iter().map(|(_, one)| one.ways[0].delivered).collect::<Vec<_>>(), [2000, 2000]);
+}
+
+#[test]
+fn the_answer_may_take_another_tunnel_or_none() {
+    let through =
+        |end: u8| (17_u8, [&[0, 9, 8, 0x68, 0, 0, 0, 0, 0x30, 255, 0, 0, 0, 0, 0][..], &[end]].concat(), false);
+    let ways: [[Option<u8>; 2]; 3] = [[Some(1), Some(2)], [Some(1), None], [None, Some(2)]];
+    for [there, back] in ways {
+        let frames: Vec<Vec<u8>> = conversation()
+            .iter()
+            .map(|frame| match if frame[29] == 1 { there } else { back } {
+                Some(end) => within(&through(end), frame),
+                None => frame.clone(),
+            })
+            .collect();
+        let flows = reading(&pcap(&frames)).expect("a capture").flows.finish().listed;
+        assert_eq!((flows.len(), flows[0].1.ways[0].delivered, flows[0].1.ways[0].rtt().count), (1, 2000, 21));
+        assert_eq!(flows[0].1.state(), "open");
+    }
+}
+
+#[test]
 fn files_behind_each_other_are_read_as_one() {
     let (whole, frames) = (pcap(&conversation()), conversation().len() as u64);
     let found = reading(&[&whole[..], &whole, &whole[..24], &whole].concat()).expect("a capture");
@@ -166,7 +256,9 @@ proptest! {
         ng in any::<bool>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 1..24),
     ) {
-        let frames = conversation();
+        let tunnels = tunnels();
+        let mut frames = conversation();
+        frames.extend(tunnels.iter().zip(conversation()).map(|(tunnel, frame)| within(tunnel, &within(tunnel, &frame))));
         let mut content = if ng { pcapng(&frames) } else { pcap(&frames) };
         for (place, value, kind) in changes {
             let at = place.index(content.len());

@@ -121,6 +121,8 @@ fn facts(found: &Capture) -> String {
         "backwards_most_s": found.totals.backwards_most as f64 / 1e9,
         "incomplete": found.incomplete,
         "unseen": found.unseen,
+        "unopened": found.tunnels.cut,
+        "tunnel_header_bytes": found.tunnels.most_header_bytes,
         "damage": found.damage.as_ref().map(told),
     })
     .to_string()

@@ -24,6 +24,7 @@ _FLOW: Final = {
     "RTT max": "rtt_max_s",
 }
 _PROTOCOL: Final = {"packets": "packets", "bytes": "bytes", "share": "share", "flows": "flows"}
+_TUNNEL: Final = {"packets": "packets", "bytes": "bytes", "headers": "header_bytes"}
 _INTERFACE: Final = {
     "type": "link_type",
     "packets": "packets_out",
@@ -94,6 +95,12 @@ def _show_capture(run: Run) -> None:
     print_text()
     print_rows("protocol", "protocol", _PROTOCOL, run.table("protocols").to_dicts())
     print_text()
+    if "tunnels" in run.tables:
+        tunnels = run.table("tunnels").sort("bytes", descending=True, maintain_order=True)
+        print_rows("tunnel", "tunnel", _TUNNEL, tunnels.head(_MOST_FLOWS).to_dicts(), drop=_DROP)
+        if tunnels.height > _MOST_FLOWS:
+            print_text(f"and {tunnels.height - _MOST_FLOWS} smaller tunnels (-o DIR keeps all)")
+        print_text()
     both = run.links.join(run.table("interfaces"), on="link", maintain_order="left")
     print_rows("interface", "link", _INTERFACE, _known(both), drop=_DROP)
 

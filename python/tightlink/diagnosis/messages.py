@@ -1,4 +1,4 @@
-"""What is said of captured flows without connections: datagrams, ICMP, and tunnels that are not looked into."""
+"""What is said of captured flows without connections: datagrams, ICMP, and packets of tunnels that are not read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _SAID: Final[dict[str, tuple[str, str]]] = {
     ),
     "tunnel": (
         "unknown",
-        "packets of a tunnel, into which is not looked: what bounds the rate of the flows within cannot be told",
+        (
+            "packets of a tunnel, into which is not looked, as they are encrypted, fragments, cut off or carry no IP: "
+            "what bounds the rate of the flows within cannot be told"
+        ),
     ),
     "quic": (
         "unknown",
@@ -57,5 +60,6 @@ def _kind(row: Mapping[str, Any]) -> str:
         return str(transport)
     if transport in _TUNNELS:
         return "tunnel"
-    ports = {end.rpartition(":")[2] for end in row["label"].split("-")} if transport == "udp" else set()
+    ends = row["label"].partition(" in ")[0]
+    ports = {end.rpartition(":")[2] for end in ends.split("-")} if transport == "udp" else set()
     return "tunnel" if ports & _TUNNEL_PORTS else "quic" if "443" in ports else "datagrams"

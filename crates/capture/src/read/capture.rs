@@ -14,9 +14,10 @@ use super::packets::{Owner, Packets, Record};
 use super::segment::{FIN, RST, SYN, Segment};
 use super::source::Source;
 use super::totals::{Counted, Kind, Totals};
+use super::tunnel::Tunnels;
 
 /// How a capture is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Length of the intervals of the series.
     pub interval: Nanoseconds,
@@ -52,6 +53,8 @@ pub struct Capture {
     pub totals: Totals,
     /// Who talked to whom.
     pub flows: Flows,
+    /// Through which tunnels.
+    pub tunnels: Tunnels,
     /// Every packet, where it was asked for.
     pub packets: Option<Packets>,
     /// Datagrams that never became whole.
@@ -77,6 +80,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
         only: options.only,
         totals: Totals::new(options.interval),
         flows: Flows::new(options.limits, options.interval),
+        tunnels: Tunnels::default(),
         fragments: Fragments::default(),
         packets: options.packets.then(Packets::default),
         unseen: 0,
@@ -95,7 +99,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
             return Err(Error::Interrupted);
         }
     };
-    let Reading { count, mut totals, flows, fragments, packets, unseen, .. } = reading;
+    let Reading { count, mut totals, flows, tunnels, fragments, packets, unseen, .. } = reading;
     totals.settle();
     let mut interfaces = file.interfaces().to_vec();
     if options.rate_bps.is_some() {
@@ -109,6 +113,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
         interfaces,
         totals,
         flows,
+        tunnels,
         packets,
         incomplete: fragments.incomplete(),
         unseen,
@@ -124,6 +129,7 @@ struct Reading {
     only: Option<Only>,
     totals: Totals,
     flows: Flows,
+    tunnels: Tunnels,
     fragments: Fragments,
     packets: Option<Packets>,
     unseen: u64,
@@ -140,7 +146,7 @@ struct Seen {
 impl Reading {
     fn add(&mut self, frame: &Frame<'_>) {
         self.number += 1;
-        let (kind, packet) = match carried(frame.link_type, frame.data, frame.length) {
+        let (kind, outer) = match carried(frame.link_type, frame.data, frame.length) {
             Carried::Ip(data, room) => match ip::packet(data, room) {
                 Some(packet) => (Kind::Ip(packet.protocol), Some(packet)),
                 None => (Kind::Unreadable, None),
@@ -150,11 +156,20 @@ impl Reading {
             Carried::Cut => (Kind::Unreadable, None),
             Carried::Unknown => (Kind::Link(frame.link_type), None),
         };
-        if self.only.is_some_and(|only| !packet.is_some_and(|packet| taken(&only, &packet))) {
+        let packet = outer.map(|outer| self.tunnels.innermost(outer));
+        if let Some(only) = &self.only
+            && !outer.is_some_and(|outer| taken(only, &outer, &self.tunnels))
+            && !packet.is_some_and(|packet| taken(only, &packet, &self.tunnels))
+        {
             return;
         }
         self.count += 1;
-        let bytes = packet.map_or(frame.length, |packet| packet.length);
+        // Through the link went the packet with the headers of its tunnels.
+        let bytes = outer.map_or(frame.length, |packet| packet.length);
+        let kind = packet.map_or(kind, |packet| Kind::Ip(packet.protocol));
+        if let Some(packet) = &packet {
+            self.tunnels.count(packet, bytes);
+        }
         let Frame { time, interface, length, data, .. } = *frame;
         let cut = (data.len() as u64) < u64::from(length);
         self.flows.begin(*self.totals.began.get_or_insert(time));
@@ -177,14 +192,23 @@ impl Reading {
         let head = head?;
         if let Some(length) = whole {
             // The datagram is looked at when it is whole, as its receiver does.
-            let seen = self.whole(packet, &head, length, time);
+            let header = packet.length - packet.payload_length;
+            let (payload, whole_length) = (&head[..], header.saturating_add(length));
+            let whole = Packet { fragment: None, payload, payload_length: length, length: whole_length, ..*packet };
+            let inner = self.tunnels.innermost(whole);
+            let seen = if inner.tunnel == packet.tunnel {
+                self.whole(packet, &head, length, time)
+            } else {
+                self.tunnels.count(&inner, whole_length);
+                self.follow(&inner, time)
+            };
             self.repay(packet, &head, &early, time);
             return seen;
         }
         self.repay(packet, &head, &early, time);
         let (from, to) = ends(packet, &head);
         let Belongs { connection, serial, direction, .. } =
-            self.flows.find(from, to, packet.protocol, None, self.number);
+            self.flows.find(from, to, packet.protocol, packet.tunnel, None, self.number);
         connection.count(direction, self.number, packet.length);
         connection.own(direction, time, packet.length, 0, packet.marked);
         Some(Seen { owner: Some(Owner { serial, direction }), bare: false, seq: None, found: Found::default() })
@@ -194,7 +218,8 @@ impl Reading {
     fn repay(&mut self, packet: &Packet<'_>, head: &[u8], early: &[u32], time: Nanoseconds) {
         let (from, to) = ends(packet, head);
         for &length in early {
-            let Belongs { connection, direction, .. } = self.flows.find(from, to, packet.protocol, None, self.number);
+            let Belongs { connection, direction, .. } =
+                self.flows.find(from, to, packet.protocol, packet.tunnel, None, self.number);
             connection.count(direction, self.number, length);
             connection.own(direction, time, length, 0, false);
         }
@@ -206,7 +231,7 @@ impl Reading {
         self.unseen += u64::from(packet.protocol == TCP && segment.is_none());
         let (from, to) = ends(packet, data);
         let Belongs { connection, serial, direction, reopened } =
-            self.flows.find(from, to, packet.protocol, segment.as_ref(), self.number);
+            self.flows.find(from, to, packet.protocol, packet.tunnel, segment.as_ref(), self.number);
         connection.count(direction, self.number, packet.length);
         let owner = Some(Owner { serial, direction });
         let Some(segment) = segment else {
@@ -229,7 +254,10 @@ impl Reading {
     }
 }
 
-fn taken(only: &Only, packet: &Packet<'_>) -> bool {
+fn taken(only: &Only, packet: &Packet<'_>, tunnels: &Tunnels) -> bool {
+    if !only.takes_tunnel(|| tunnels.name(packet.tunnel)) {
+        return false;
+    }
     let (from, to) = ends(packet, packet.payload);
     if packet.fragment.is_some_and(|fragment| fragment.offset > 0) {
         // What stands there is no header.

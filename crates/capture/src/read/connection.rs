@@ -49,6 +49,8 @@ pub mod part {
 pub struct Connection {
     /// Who they are.
     pub ends: Ends,
+    /// The tunnels through which the packets of each came, by number; 0 for none.
+    pub tunnels: [u32; 2],
     /// What each sent.
     pub ways: [Way; 2],
     /// Parts of a TCP connection that were seen.
@@ -70,10 +72,11 @@ struct Handshake {
 
 impl Connection {
     /// One of which the first packet is about to be added.
-    pub fn new(ends: Ends) -> Self {
+    pub fn new(ends: Ends, tunnel: u32) -> Self {
         let tracker = (ends.protocol == TCP).then(Box::default);
         Self {
             ends,
+            tunnels: [tunnel; 2],
             ways: Default::default(),
             parts: 0,
             ecn: Ecn::default(),

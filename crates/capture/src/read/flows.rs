@@ -34,6 +34,7 @@ struct Key {
     low: End,
     high: End,
     protocol: u8,
+    tunnel: u32,
 }
 
 struct Open {
@@ -47,6 +48,11 @@ struct Open {
 pub struct Flows {
     limits: Limits,
     index: HashMap<Key, usize>,
+    /// By ends, without a tunnel, the tunnel of their latest connection.
+    latest: HashMap<Key, u32>,
+    /// By where packets come from, and through which tunnel, the tunnel under which their connection is found: the identifiers
+    /// of some tunnels differ by direction, and answers may take none.
+    partners: HashMap<(Key, End), u32>,
     open: Vec<Open>,
     /// The one of the last packet: packets come in trains.
     last: Option<usize>,
@@ -90,6 +96,8 @@ impl Flows {
         Self {
             limits: Limits { open: limits.open.max(1), listed: limits.listed.max(1) },
             index: HashMap::new(),
+            latest: HashMap::new(),
+            partners: HashMap::new(),
             open: Vec::new(),
             last: None,
             closed: Vec::new(),
@@ -109,12 +117,20 @@ impl Flows {
     }
 
     /// The connection of packet `number`, a new one if there is none.
-    pub fn find(&mut self, from: End, to: End, protocol: u8, segment: Option<&Segment>, number: u64) -> Belongs<'_> {
+    pub fn find(
+        &mut self,
+        from: End,
+        to: End,
+        protocol: u8,
+        tunnel: u32,
+        segment: Option<&Segment>,
+        number: u64,
+    ) -> Belongs<'_> {
         let (low, high) = if from <= to { (from, to) } else { (to, from) };
-        let key = Key { low, high, protocol };
+        let key = Key { low, high, protocol, tunnel };
         let known = match self.last {
             Some(last) if self.open[last].key == key => Some(last),
-            _ => self.index.get(&key).copied(),
+            _ => self.index.get(&key).copied().or_else(|| self.partner(key, from)),
         };
         let mut reopened = false;
         let place = match known {
@@ -133,6 +149,9 @@ impl Flows {
         let open = &mut self.open[place];
         open.last_packet = number;
         let direction = usize::from(open.connection.ends.first != from);
+        if open.connection.ways[direction].packets == 0 {
+            open.connection.tunnels[direction] = tunnel;
+        }
         Belongs { connection: &mut open.connection, serial: open.serial, direction, reopened }
     }
 
@@ -156,14 +175,35 @@ impl Flows {
         self.limits.listed
     }
 
-    fn new_connection(&mut self, from: End, to: End, protocol: u8) -> (u32, Connection) {
+    /// A connection of which no packet from here came through any tunnel yet, and none from the other end through this one.
+    fn partner(&mut self, key: Key, from: End) -> Option<usize> {
+        if key.tunnel == 0 && self.latest.is_empty() {
+            return None;
+        }
+        if let Some(&tunnel) = self.partners.get(&(key, from)) {
+            return self.index.get(&Key { tunnel, ..key }).copied();
+        }
+        let latest = self.latest.get(&Key { tunnel: 0, ..key }).copied();
+        for tunnel in latest.into_iter().chain([0]) {
+            if let Some(&place) = self.index.get(&Key { tunnel, ..key }) {
+                let connection = &self.open[place].connection;
+                if connection.ways[usize::from(connection.ends.first != from)].packets == 0 {
+                    self.partners.insert((key, from), tunnel);
+                    return Some(place);
+                }
+            }
+        }
+        None
+    }
+
+    fn new_connection(&mut self, from: End, to: End, key: Key) -> (u32, Connection) {
         let serial = self.next;
         self.next = self.next.saturating_add(1);
-        (serial, Connection::new(Ends { first: from, second: to, protocol }))
+        (serial, Connection::new(Ends { first: from, second: to, protocol: key.protocol }, key.tunnel))
     }
 
     fn replace(&mut self, place: usize, from: End, to: End) {
-        let (serial, connection) = self.new_connection(from, to, self.open[place].key.protocol);
+        let (serial, connection) = self.new_connection(from, to, self.open[place].key);
         let old = std::mem::replace(&mut self.open[place].connection, connection);
         let old_serial = std::mem::replace(&mut self.open[place].serial, serial);
         self.close(old_serial, old);
@@ -173,7 +213,10 @@ impl Flows {
         if self.open.len() >= self.limits.open {
             self.conclude();
         }
-        let (serial, connection) = self.new_connection(from, to, key.protocol);
+        let (serial, connection) = self.new_connection(from, to, key);
+        if key.tunnel != 0 {
+            self.latest.insert(Key { tunnel: 0, ..key }, key.tunnel);
+        }
         self.open.push(Open { key, serial, last_packet: 0, connection });
         self.index.insert(key, self.open.len() - 1);
         self.open.len() - 1
@@ -191,6 +234,8 @@ impl Flows {
         }
         self.open = open;
         self.index = self.open.iter().enumerate().map(|(place, open)| (open.key, place)).collect();
+        self.latest.retain(|&key, &mut tunnel| self.index.contains_key(&Key { tunnel, ..key }));
+        self.partners.retain(|&(key, _), &mut tunnel| self.index.contains_key(&Key { tunnel, ..key }));
         self.last = None;
     }
 

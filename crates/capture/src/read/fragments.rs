@@ -10,8 +10,8 @@ use super::ip::{Address, Fragment, Packet};
 
 /// Datagrams of which parts are awaited; the oldest is given up for one more.
 const MOST: usize = 4096;
-/// As much of the first fragment as a TCP header may need.
-const HEAD: usize = 60;
+/// As much of the first fragment as a TCP header may need behind those of tunnels.
+const HEAD: usize = 256;
 /// Whole datagrams of which copies of fragments may come.
 const MOST_WHOLE: usize = 16;
 
@@ -20,6 +20,7 @@ struct Key {
     source: Address,
     target: Address,
     protocol: u8,
+    tunnel: u32,
     id: u32,
 }
 
@@ -60,8 +61,8 @@ pub struct Fragments {
 impl Fragments {
     /// Looks at a fragment.
     pub fn add(&mut self, packet: &Packet<'_>, fragment: Fragment) -> Part {
-        let Packet { source, target, protocol, .. } = *packet;
-        let key = Key { source, target, protocol, id: fragment.id };
+        let Packet { source, target, protocol, tunnel, .. } = *packet;
+        let key = Key { source, target, protocol, tunnel, id: fragment.id };
         if !self.waiting.contains_key(&key) {
             if fragment.offset > 0
                 && let Some((_, head)) = self.whole.iter().find(|(known, _)| *known == key)

@@ -78,6 +78,8 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
     /// How long that was.
     pub payload_length: u32,
+    /// Number of the tunnel within which it is; 0 if it is in none.
+    pub tunnel: u32,
 }
 
 const CONGESTION: u8 = 3;
@@ -117,6 +119,7 @@ fn v4(data: &[u8], room: u32) -> Option<Packet<'_>> {
         fragment,
         payload: data.get(header..data.len().min(length as usize)).unwrap_or_default(),
         payload_length: length - header as u32,
+        tunnel: 0,
     })
 }
 
@@ -164,6 +167,7 @@ fn v6(data: &[u8], room: u32) -> Option<Packet<'_>> {
         fragment,
         payload: data.get(at..data.len().min(length as usize)).unwrap_or_default(),
         payload_length: length - at as u32,
+        tunnel: 0,
     })
 }
 

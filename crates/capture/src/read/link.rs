@@ -31,7 +31,7 @@ const LEAST_TYPE: u16 = 0x0600;
 pub fn carried(link_type: u32, frame: &[u8], length: u32) -> Carried<'_> {
     let rest = Rest { data: frame, length };
     let found = match link_type {
-        1 => rest.half(12).and_then(|kind| rest.after(14)?.of_type(kind)),
+        1 => rest.ethernet(),
         101 | 12 | 14 | 228 | 229 => rest.ip(),
         // The family in the order of bytes of the machine that captured, or in that of the network: IP tells itself.
         0 | 108 => rest.after(4).and_then(Rest::ip),
@@ -87,24 +87,37 @@ pub fn type_name(kind: u16) -> String {
     name.to_owned()
 }
 
+/// What is left of a frame or of a packet of a tunnel.
 #[derive(Clone, Copy)]
-struct Rest<'a> {
-    data: &'a [u8],
-    length: u32,
+pub(super) struct Rest<'a> {
+    /// As far as it was kept.
+    pub data: &'a [u8],
+    /// How long it was.
+    pub length: u32,
 }
 
 impl<'a> Rest<'a> {
-    fn half(self, at: usize) -> Option<u16> {
+    pub fn half(self, at: usize) -> Option<u16> {
         Some(u16::from_be_bytes([*self.data.get(at)?, *self.data.get(at + 1)?]))
     }
 
-    fn after(self, header: usize) -> Option<Self> {
+    pub fn word(self, at: usize) -> Option<u32> {
+        Some(u32::from(self.half(at)?) << 16 | u32::from(self.half(at + 2)?))
+    }
+
+    pub fn after(self, header: usize) -> Option<Self> {
         let data = self.data.get(header..)?;
         Some(Self { data, length: self.length.saturating_sub(header as u32) })
     }
 
+    /// What follows is a frame of Ethernet.
+    pub fn ethernet(self) -> Option<Carried<'a>> {
+        let kind = self.half(12)?;
+        self.after(14)?.of_type(kind)
+    }
+
     /// Whatever follows, of an EtherType, through any tags.
-    fn of_type(mut self, mut kind: u16) -> Option<Carried<'a>> {
+    pub fn of_type(mut self, mut kind: u16) -> Option<Carried<'a>> {
         while TAGS.contains(&kind) {
             kind = self.half(2)?;
             self = self.after(4)?;
@@ -140,7 +153,7 @@ impl<'a> Rest<'a> {
 
     /// What follows is a frame of PPP: perhaps address and control, then a protocol, of which a leading zero may be left out
     /// (RFC 1661 §6.5, RFC 1662 §3.1).
-    fn ppp(self) -> Option<Carried<'a>> {
+    pub fn ppp(self) -> Option<Carried<'a>> {
         let rest = if self.data.starts_with(&[0xff, 3]) { self.after(2)? } else { self };
         let short = usize::from(rest.data.first()? & 1 == 0);
         match rest.data.get(short)? {
@@ -149,7 +162,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn ip(self) -> Option<Carried<'a>> {
+    pub fn ip(self) -> Option<Carried<'a>> {
         Some(match self.data.first()? >> 4 {
             4 | 6 => Carried::Ip(self.data, self.length),
             _ => Carried::Other(0),

@@ -29,6 +29,7 @@ mod sequence;
 pub mod source;
 pub mod tables;
 pub mod totals;
+pub mod tunnel;
 mod unacked;
 mod unpack;
 pub mod waits;

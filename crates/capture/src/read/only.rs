@@ -7,12 +7,17 @@ use super::ip::{Address, End};
 
 /// Packets with an end such as the first; or, where there is a second, those of the flows between both.
 ///
-/// It is written as flows are called: `10.0.0.1`, `:443`, `10.0.0.1:5000`, `10.0.0.1:5000-10.0.0.2:80`, `[::1]:80`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// It is written as flows are called: `10.0.0.1`, `:443`, `10.0.0.1:5000`, `10.0.0.1:5000-10.0.0.2:80`, `[::1]:80`; those
+/// within a tunnel with its name, `10.0.0.1:5000-10.0.0.2:80 in vxlan 7`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only {
     one: Half,
     other: Option<Half>,
+    tunnel: Option<String>,
 }
+
+/// What the names of tunnels begin with that are another one in each direction.
+const DIRECTED: &str = "gtp-u ";
 
 /// An end, as far as it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,15 @@ impl Only {
             Some(other) => is(self.one, from) && is(other, to) || is(other, from) && is(self.one, to),
         }
     }
+
+    /// Whether a packet of the tunnel with this name, which is empty for none, is read.
+    #[must_use]
+    pub fn takes_tunnel(&self, name: impl FnOnce() -> String) -> bool {
+        self.tunnel.as_ref().is_none_or(|wanted| {
+            let name = name();
+            *wanted == name || wanted.starts_with(DIRECTED) && name.starts_with(DIRECTED)
+        })
+    }
 }
 
 impl Half {
@@ -45,10 +59,9 @@ impl FromStr for Only {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        match text.split_once('-') {
-            None => Ok(Self { one: text.parse()?, other: None }),
-            Some((one, other)) => Ok(Self { one: one.parse()?, other: Some(other.parse()?) }),
-        }
+        let (ends, tunnel) = text.split_once(" in ").map_or((text, None), |(ends, name)| (ends, Some(name.to_owned())));
+        let (one, other) = ends.split_once('-').map_or((ends, None), |(one, other)| (one, Some(other)));
+        Ok(Self { one: one.parse()?, other: other.map(str::parse).transpose()?, tunnel })
     }
 }
 
@@ -100,6 +113,18 @@ mod tests {
         let six = end("[2001:db8::1]:443");
         assert!("2001:db8::1".parse::<Only>().unwrap().takes(six, to, false));
         assert!("[2001:db8::1]:443-10.0.0.2:80".parse::<Only>().unwrap().takes(to, six, false));
+    }
+
+    #[test]
+    fn a_tunnel_is_told_by_its_name() {
+        let only: Only = "10.0.0.1:5000-10.0.0.2:80 in gre 10.1.0.1-10.1.0.2 key 7".parse().unwrap();
+        assert!(only.takes(end("10.0.0.2:80"), end("10.0.0.1:5000"), false));
+        let takes = |only: &Only, name: &str| only.takes_tunnel(|| name.to_owned());
+        assert!(takes(&only, "gre 10.1.0.1-10.1.0.2 key 7"));
+        assert!(!takes(&only, "gre 10.1.0.1-10.1.0.2 key 8") && !takes(&only, ""));
+        // What comes back has another identifier.
+        let directed: Only = ":80 in gtp-u 0x1 to 10.1.0.1".parse().unwrap();
+        assert!(takes(&directed, "gtp-u 0x2 to 10.1.0.2") && !takes(&directed, "vxlan 1"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::frame::Nanoseconds;
 use super::ip::{End, protocol_name};
 use super::marks::Ecn;
 use super::quantiles::Times;
+use super::tunnel::Tunnels;
 use super::way::Way;
 
 const BITS: f64 = 8.0;
@@ -24,6 +25,8 @@ struct Flow<'a> {
     serial: u32,
     direction: usize,
     connection: &'a Connection,
+    /// The name of the tunnel through which its packets came; empty for none.
+    tunnel: String,
 }
 
 impl Flow<'_> {
@@ -48,7 +51,8 @@ impl Flow<'_> {
     }
 
     fn label(&self) -> String {
-        format!("{}-{}", end(self.from()), end(self.to()))
+        let within = if self.tunnel.is_empty() { "" } else { " in " };
+        format!("{}-{}{within}{}", end(self.from()), end(self.to()), self.tunnel)
     }
 
     /// Of TCP segments that were looked at, otherwise none.
@@ -64,11 +68,11 @@ impl Flow<'_> {
 
 /// The tables of a capture, by name.
 pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
-    let Capture { totals: all, flows, packets: kept, interfaces, .. } = capture;
+    let Capture { totals: all, flows, tunnels, packets: kept, interfaces, .. } = capture;
     let began = all.began.unwrap_or(0);
     let names = totals::names(&interfaces);
     let Finished { listed: connections, unlisted } = flows.finish();
-    let flows = listed(&connections);
+    let flows = listed(&connections, &tunnels);
     let mut tables = vec![
         ("flows", flows_table(&flows, began)),
         ("connections", connections_table(&flows)),
@@ -78,6 +82,9 @@ pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
         ("packet_sizes", totals::sizes(&all)),
         ("series", series::series(&all, &names, &flows)),
     ];
+    if tunnels.used().next().is_some() {
+        tables.push(("tunnels", totals::tunnels(&tunnels)));
+    }
     if let Some(kept) = kept {
         let numbers = packets::Numbers::new(&flows);
         tables.push(("packets", packets::packets(&kept, &numbers, began)));
@@ -86,11 +93,14 @@ pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
     tables
 }
 
-fn listed(connections: &[(u32, Connection)]) -> Vec<Flow<'_>> {
+fn listed<'a>(connections: &'a [(u32, Connection)], tunnels: &Tunnels) -> Vec<Flow<'a>> {
     let mut flows: Vec<Flow<'_>> = Vec::new();
     for (serial, connection) in connections {
         let directions = connection.flows().into_iter();
-        flows.extend(directions.map(|direction| Flow { serial: *serial, direction, connection }));
+        flows.extend(directions.map(|direction| {
+            let tunnel = tunnels.name(connection.tunnels[direction]);
+            Flow { serial: *serial, direction, connection, tunnel }
+        }));
     }
     flows.sort_by_key(|flow| flow.way().first_packet);
     flows

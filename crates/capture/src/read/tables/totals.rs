@@ -8,6 +8,7 @@ use super::{BITS, Flow, seconds, since_s};
 use crate::read::frame::{Interface, Nanoseconds};
 use crate::read::link::link_name;
 use crate::read::totals::{self, Totals};
+use crate::read::tunnel::{Passed, Tunnels};
 
 /// The names of the interfaces, all different.
 pub fn names(interfaces: &[Interface]) -> Vec<String> {
@@ -120,6 +121,19 @@ pub fn sizes(totals: &Totals) -> Table {
             ("protocol", Column::Category(rows.iter().map(|&(place, _, _)| place as u32).collect(), names)),
             ("size_bytes", Column::Integer(rows.iter().map(|&(_, size, _)| i64::from(size)).collect())),
             ("packets", Column::Integer(rows.iter().map(|&(_, _, count)| count as i64).collect())),
+        ],
+    }
+}
+
+pub fn tunnels(tunnels: &Tunnels) -> Table {
+    let (names, passed): (Vec<String>, Vec<Passed>) = tunnels.used().unzip();
+    let count = |value: fn(&Passed) -> u64| Column::Integer(passed.iter().map(|one| value(one) as i64).collect());
+    Table {
+        columns: vec![
+            ("tunnel", Column::Text(names)),
+            ("packets", count(|one| one.packets)),
+            ("bytes", count(|one| one.bytes)),
+            ("header_bytes", count(|one| one.header_bytes)),
         ],
     }
 }
