@@ -715,3 +715,19 @@ def test_what_lies_between_windows_is_no_pause_of_the_application(
     assert pauses > 6
     found = next(each for each in run.why().diagnoses if each.flows[0].startswith("10.0.0.1:"))
     assert found.causes[0].name == cause
+
+
+def test_bursts_of_losses_are_among_what_may_bound_a_rate(tmp_path: Path) -> None:
+    """A queue shorter than half the path's round trip overflows now and then; losses one by one would allow less."""
+    scenario = tl.loads("""
+    profile = "linux"
+    duration = "4 s"
+    link.access = { ends = ["sender", "r"], rate = "1 Gbit/s", delay = "1 ms", queue = "1000 packets" }
+    link.bottleneck = { ends = ["r", "receiver"], rate = "20 Mbit/s", delay = "19 ms", queue = "40 packets" }
+    traffic.up = { kind = "bulk", from = "sender", to = "receiver", start = "0.1 s" }
+    traffic.later = { kind = "bulk", from = "sender", to = "receiver", start = "0.5 s" }
+    """)
+    run = tl.simulate(scenario, pcap=tmp_path / "sender.pcap")
+    assert run.flows["limited_by_network"][0] > 0.9
+    found = tl.capture(tmp_path / "sender.pcap").why("10.0.0.1:61000-10.0.0.3:5201").sentence
+    assert "bursts of losses (0.14 % of the segments are retransmitted), as of a queue that overflows" in found

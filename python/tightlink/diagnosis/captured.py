@@ -39,7 +39,7 @@ from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
 from tightlink.diagnosis.remarks import handshake, remarks
 from tightlink.diagnosis.vantage import NEVER, place, tells_place
-from tightlink.diagnosis.words import percent
+from tightlink.diagnosis.words import percent, small_percent
 
 #: A share of its time in which a flow has nothing in flight, or no room in a window: worth a word; what bounds it.
 _SELDOM, _MOSTLY = 0.1, 0.5
@@ -214,4 +214,13 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
         return Cause("application", None, "likely", "", text)
     others = "" if evidence.scale_is_known(row) else " the receiver's window, whose scale was not captured,"
     others += f" {link}, {why}," if unseen else ""
+    others += _of_bursts(row)
     return not_told(f"{NOT_TOLD}: the application,{others} or a congestion control that holds back")
+
+
+def _of_bursts(row: Mapping[str, Any]) -> str:
+    """Losses that came in bursts, among what else may bound a rate; empty where there were none."""
+    lost = evidence.lost_share(row)
+    if not evidence.losses_are_few(row, lost):
+        return ""
+    return f" bursts of losses ({small_percent(lost)} of the segments are retransmitted), as of a queue that overflows,"

@@ -167,6 +167,12 @@ def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> 
     return least <= times_allowed(row, lost, rtt_s) <= most
 
 
+def losses_are_few(row: Mapping[str, Any], lost: float) -> bool:
+    """Whether more is in flight than losses allow that come one by one: they came in bursts, as of a short queue."""
+    rtt_s = row["rtt_mean_s"]
+    return lost * segments(row) >= _LEAST_LOST and times_allowed(row, lost, rtt_s) > _ALLOWED[1]
+
+
 def marks_hold(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
     """Whether marks, for which the sender said that it reduced its window, leave no larger one than is in flight."""
     reduced = row.get("window_reductions") or 0
