@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import struct
 import subprocess
@@ -202,3 +203,8 @@ def test_tunnels_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert "vxlan 3 " in printed
     assert "headers" in printed
+    page = tmp_path / "page.html"
+    assert main(["capture", str(tmp_path / "tunnel.pcap"), "--json", "--report", str(page)]) == 0
+    told = json.loads(capsys.readouterr().out)["tunnels"]
+    assert [row["tunnel"] for row in told] == tl.capture(tmp_path / "tunnel.pcap").table("tunnels")["tunnel"].to_list()
+    assert "Tunnels through which packets came" in page.read_text()

@@ -99,6 +99,9 @@ def _protocols(run: Run) -> Section:
         blocks.append(
             Chart(chart, f"Throughput of each interval of {run.manifest['interval']}.{_finer(rates['time_s'])}")
         )
+    if "tunnels" in run.tables:
+        tunnels = run.table("tunnels").sort("bytes", descending=True, maintain_order=True).head(_MOST_FLOWS)
+        blocks.append(Table(tunnels, "Tunnels through which packets came, those with most bytes."))
     return Section("Protocols", "", blocks)
 
 
