@@ -12,7 +12,7 @@ import pytest
 
 import captures
 import tightlink as tl
-from captures import ACK, FIN, RST, SYN
+from captures import ACK, FIN, RST, SYN, TCP, ethernet, ipv4, pcap, tcp
 from tightlink.diagnosis import vantage
 
 if TYPE_CHECKING:
@@ -731,3 +731,31 @@ def test_bursts_of_losses_are_among_what_may_bound_a_rate(tmp_path: Path) -> Non
     assert run.flows["limited_by_network"][0] > 0.9
     found = tl.capture(tmp_path / "sender.pcap").why("10.0.0.1:61000-10.0.0.3:5201").sentence
     assert "bursts of losses (0.14 % of the segments are retransmitted), as of a queue that overflows" in found
+
+
+@pytest.mark.parametrize(("answered_us", "place"), [(71, "sender"), (8, "receiver")])
+def test_parts_of_a_short_handshake_tell_where_a_capture_was_taken(
+    tmp_path: Path, answered_us: int, place: str
+) -> None:
+    """On one machine the first round trip takes several times as long as later ones; a gap hides which these are."""
+    stamps = b"\1\1\10\12" + struct.pack(">II", 7, 7)
+    offers = b"\2\4\5\xb4\1\3\3\7" + stamps
+    a, b, there, back = "10.0.0.1", "10.0.0.2", (5000, 80), (80, 5000)
+    steps = [
+        (0, a, tcp(there, 99, 0, SYN, 65535, options=offers)),
+        (answered_us, b, tcp(back, 499, 100, SYN | ACK, 65535, options=offers)),
+        (82, a, tcp(there, 100, 500, ACK, 500, options=stamps)),
+    ]
+    for turn in range(60):
+        at, seq = 200 + 80 * turn, 100 + 1000 * (turn + (turn > 30))
+        ticks = b"\1\1\10\12" + struct.pack(">II", 8 + turn, 7 + turn)
+        steps += [
+            (at, a, tcp(there, seq, 500, ACK, 500, 1000, options=ticks)),
+            (at + 10, b, tcp(back, 500, seq + 1000, ACK, 500, options=ticks)),
+        ]
+    ends = {a: b, b: a}
+    frames = [(10**18 + at * 1000, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
+    (tmp_path / "short.pcap").write_bytes(pcap(frames))
+    run = tl.capture(tmp_path / "short.pcap")
+    assert run.table("connections")["lost_segments"][0] == 1
+    assert ("captured at the receiver" in run.why().sentence) == (place == "receiver")

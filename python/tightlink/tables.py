@@ -321,6 +321,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("window_max_bytes", "integer", "largest window that the receiver told"),
         ("in_flight_max_bytes", "integer", "most that was sent beyond the last ACK"),
         ("initial_rtt_s", "number", "from the SYN to the ACK that completes the handshake"),
+        (
+            "handshake_behind_s",
+            "number",
+            "part of initial_rtt_s behind the capture point: from the SYN to its answer, or from that to the ACK",
+        ),
         ("rtt_samples", "integer", "ACKs that end a round trip"),
         ("rtt_mean_s", "number", "mean time from a segment to its ACK, from the first time that it was sent"),
         ("rtt_min_s", "number", "shortest of these times"),

@@ -61,8 +61,10 @@ def place(row: Mapping[str, Any]) -> Place:
     # A receiver whose application reads slowly holds them back; then timestamps take the whole round trip.
     held_back = shortest < _OF_HOSTS_S and (row.get("rtt_echoed_median_s") or 0.0) > (1 - _ADDS_UP) * whole
     queued = whole_stream and soon > _RECEIVERS * whole and not held_back
+    # Of a handshake that hosts may take themselves the SYN's part was the longer one.
+    opened = before < _OF_HOSTS_S and (row.get("handshake_behind_s") or 0.0) > _SENDERS * whole
     otherwise: Place = "between" if before >= _OF_HOSTS_S else "sender"
-    return "receiver" if behind < _RECEIVERS and not queued else otherwise
+    return "receiver" if behind < _RECEIVERS and not (queued or opened) else otherwise
 
 
 def tells_place(row: Mapping[str, Any]) -> bool:

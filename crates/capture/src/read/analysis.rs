@@ -151,6 +151,8 @@ pub struct Tracker {
     /// From the last SYN to the first ACK without one. Where SYNs crossed (RFC 9293 §3.5), from each to its answer, both
     /// added: that is one of the path, wherever the capture is.
     pub initial_rtt: Option<Nanoseconds>,
+    /// Which end opened the connection, and from its SYN to the answer.
+    pub answer: Option<(usize, Nanoseconds)>,
 }
 
 /// What a segment tells.
@@ -251,6 +253,8 @@ impl Tracker {
             self.sides[direction].opening = true;
             if !segment.has(ACK) {
                 self.sides[direction].syn_time = Some(time);
+            } else if let Some(asked) = self.sides[1 - direction].syn_time {
+                self.answer = Some((1 - direction, time.saturating_sub(asked)));
             }
         } else if acknowledges {
             self.sides[direction].opening = false;

@@ -67,6 +67,7 @@ pub struct Connection {
 #[derive(Clone, Copy, Debug, Default)]
 struct Handshake {
     initial_rtt: Option<Nanoseconds>,
+    answer: Option<(usize, Nanoseconds)>,
     scales: [Scale; 2],
 }
 
@@ -258,6 +259,7 @@ impl Connection {
     fn handshake(&self) -> Handshake {
         self.tracker.as_ref().map_or(self.handshake, |tracker| Handshake {
             initial_rtt: tracker.initial_rtt,
+            answer: tracker.answer,
             scales: [tracker.sides[0].scale, tracker.sides[1].scale],
         })
     }
@@ -265,6 +267,15 @@ impl Connection {
     /// From the SYN to the first ACK without one, in seconds; NaN where it was not seen.
     pub fn initial_rtt_s(&self) -> f64 {
         self.handshake().initial_rtt.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 / 1e9)
+    }
+
+    /// The part of the handshake's round trip that is behind the capture point, as an end sees it, in seconds.
+    pub fn handshake_behind_s(&self, direction: usize) -> f64 {
+        let Handshake { initial_rtt: Some(whole), answer: Some((opener, answered)), .. } = self.handshake() else {
+            return f64::NAN;
+        };
+        let behind = if direction == opener { answered } else { whole.saturating_sub(answered) };
+        behind as f64 / 1e9
     }
 
     /// How the windows of an end are scaled.

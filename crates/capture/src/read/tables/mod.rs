@@ -174,6 +174,7 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("window_max_bytes", count(|flow| u64::from(flow.back().window_most))),
             ("in_flight_max_bytes", count(|flow| u64::from(flow.way().in_flight_most))),
             ("initial_rtt_s", float(|flow| flow.connection.initial_rtt_s())),
+            ("handshake_behind_s", float(|flow| flow.connection.handshake_behind_s(flow.direction))),
             ("rtt_samples", Column::Integer(rtt.iter().map(|times| times.count as i64).collect())),
             ("rtt_mean_s", round_trip(Times::mean_s)),
             ("rtt_min_s", round_trip(Times::least_s)),
