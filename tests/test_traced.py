@@ -60,6 +60,14 @@ def test_flows(run: Run) -> None:
             assert row[name] is None or found[name] == pytest.approx(row[name], rel=0.008, abs=RESOLVED_S), name
 
 
+def test_copies_that_a_link_makes_were_not_sent() -> None:
+    copied = tl.simulate(tl.loads(BUSY).set("link.wire.duplicate", 0.1), trace=True)
+    for row in copied.flows.iter_rows(named=True):
+        found = traced.of_flow(_packets(copied), row["flow"], way=_way(row["label"]))
+        names = [*COLUMNS, "bytes_sent"]
+        assert {name: found[name] for name in names} == {name: row[name] for name in names}
+
+
 def test_distributions_of_delays_are_the_simulators() -> None:
     simulated = tl.simulate(tl.loads(BUSY + "observe.delays = true\n"), trace=True)
     packets = _packets(simulated)
