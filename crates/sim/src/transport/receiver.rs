@@ -147,7 +147,9 @@ impl Receiver {
         if seq > 0 {
             network.note_one_way_delay(self.flow, now.time.since(packet.sent()));
         }
-        if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
+        // Linux has rejected by then what lies before the window (RFC 7323 §5.3, R2; tcp_sequence).
+        let rejected = self.ack_delay.is_some() && i64::from(seq) < self.last_ack_sent;
+        if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 && !rejected {
             self.echo_s = packet.sent().seconds();
         }
         let at_once = self.echo.looks() && self.see_signs(seq, Signs::of(packet));
@@ -386,5 +388,48 @@ impl Receiver {
             self.reported.truncate(MOST_BLOCKS);
         }
         blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::ack_options::AckOptionSlab;
+    use crate::transport::network::Schedule;
+    use crate::transport::tests::tcp;
+
+    /// What the last ACK echoes, in seconds.
+    #[derive(Default)]
+    struct Echoed(f64, AckOptionSlab);
+
+    impl Schedule for Echoed {
+        fn schedule(&mut self, _: Key) {}
+    }
+
+    impl Network for Echoed {
+        fn send(&mut self, ack: Packet, _: Key) {
+            self.0 = ack.options().map_or_else(|| ack.sent(), |handle| self.1.take(handle).echo).seconds();
+        }
+
+        fn ack_options(&mut self) -> &mut AckOptionSlab {
+            &mut self.1
+        }
+    }
+
+    /// A packet from before the window is rejected by Linux before its timestamp counts, so that the sender knows by the ACK that it
+    /// was needless (RFC 7323 §5.3; tcp_sequence). The last packet acknowledged touches the window.
+    #[test]
+    fn what_lies_before_the_window_leaves_linux_its_timestamp() {
+        for (profile, echoed_s) in [(Profile::Linux, [0.4, 0.4, 3.0]), (Profile::Rfc, [0.4, 2.0, 3.0])] {
+            let mut receiver = Receiver::new(&tcp("reno", Recovery::Rack), profile, Feedback::None, 0, 0);
+            let mut network = Echoed::default();
+            let mut echoed = |seq, sent_s| {
+                let packet = Packet::new(Kind::Segment, 0, seq, 1052, sent_s);
+                receiver.receive(&mut network, Key::planned(Time::new(sent_s + 0.05), 0), &packet);
+                network.0
+            };
+            let last_s = (0..=4).map(|seq| echoed(seq, f64::from(seq) / 10.0)).last();
+            assert_eq!([last_s.unwrap_or_default(), echoed(2, 2.0), echoed(4, 3.0)], echoed_s, "{profile:?}");
+        }
     }
 }

@@ -238,10 +238,12 @@ mod tests {
         ends.talk(|place, packet| {
             losses += usize::from(place > 1 && packet.seq() == 1);
             match place {
-                3..22 => Outcome::Late(1.6),
-                // The probe, and what recovery sends.
-                22 => Outcome::Lost,
-                _ if place > 1 && packet.seq() == 1 && losses < 3 => Outcome::Lost,
+                // They begin recovery, in which F-RTO does not ask whether the timeout is needed.
+                3..6 => Outcome::Arrives,
+                6..22 => Outcome::Late(1.6),
+                _ if place > 1 && packet.seq() == 1 && losses <= 3 => Outcome::Lost,
+                // What else recovery sends.
+                22..25 if packet.seq() > 1 => Outcome::Lost,
                 _ => Outcome::Arrives,
             }
         });

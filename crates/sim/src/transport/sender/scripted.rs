@@ -477,6 +477,27 @@ fn a_timeout_is_followed_by_slow_start_as_in_linux() {
     Script::new(cubic(), SlowStartKind::HyStart, 0.1).run("cubic-rto-ss-ca-cwnd-bump", lines);
 }
 
+/// F-RTO, as Linux 6.18 did where ten packets and the probe were lost: the first ACK behind a timeout lets new packets out, and
+/// what tells of these the retransmissions.
+#[test]
+#[rustfmt::skip]
+fn after_a_timeout_new_packets_leave_first() {
+    let timed_out: &[Line] = &[Write(50), Count(10), Pause(0.21), Sent(&[11]), Pause(0.31), Sent(&[1])];
+    let needed: &[Line] = &[
+        Ack(0.1, 1, NONE), Sent(&[12, 13]), Ack(0.1, 1, (12, 13)), Sent(&[2]), Ack(0.001, 1, (12, 14)), Sent(&[3]),
+        Ack(0.1, 2, (12, 14)), Sent(&[4, 5]), Ack(0.001, 3, (12, 14)), Sent(&[6, 7]),
+    ];
+    // The first was lost, and others came late: not all was lost, and the window is as it was.
+    let needless: &[Line] = &[Window(1, 7), Ack(0.01, 0, (2, 3)), Sent(&[]), Window(10, 0)];
+    // Without more to send the first ACK lets retransmissions out.
+    let nothing_new: &[Line] = &[
+        Write(10), Count(10), Pause(0.21), Sent(&[10]), Pause(0.31), Sent(&[1]), Ack(0.1, 1, NONE), Sent(&[2, 3]),
+    ];
+    for (name, lines) in [("needed", &[timed_out, needed][..]), ("needless", &[timed_out, needless]), ("all", &[nothing_new])] {
+        Script::new(cubic(), SlowStartKind::HyStart, 0.1).run(name, &lines.concat());
+    }
+}
+
 /// Beyond a window that has closed one packet is outstanding at a time, until an ACK tells of a window that is open.
 #[test]
 fn a_closed_window_lets_one_packet_out() {

@@ -1,8 +1,9 @@
 //! The packets that are outstanding, each with when it was sent last: what RACK (RFC 8985 §6) knows, and how it
 //! finds losses in it.
 //!
-//! Of a retransmission that was acknowledged sooner than the smallest round trip, nothing is concluded; the echoed timestamp
-//! is no further test, as that of an ACK with SACK blocks is older.
+//! Of a retransmission that was acknowledged sooner than the smallest round trip, nothing is concluded; nor, under profile
+//! `linux`, of one acknowledged by an ACK that echoes a time before it (Linux's tcp_skb_spurious_retrans). What SACK blocks tell
+//! of has no such test, as the timestamp of their ACK is older.
 
 use std::collections::VecDeque;
 
@@ -58,6 +59,10 @@ pub struct Flight {
     found: Vec<i32>,
     /// When the first of the packets was sent of which the last ACK told in its SACK blocks, of those sent once.
     sent_once: Option<Time>,
+    /// Of the packets of which the last ACK told for the first time, the first that was sent once; and how many it told of in its
+    /// SACK blocks.
+    told_once: Option<i32>,
+    told_held: i32,
 }
 
 impl Default for Flight {
@@ -79,6 +84,8 @@ impl Default for Flight {
             reordering_s: 0.0,
             found: Vec::new(),
             sent_once: None,
+            told_once: None,
+            told_held: 0,
         }
     }
 }
@@ -114,6 +121,13 @@ impl Flight {
         self.lost
     }
 
+    /// Of the packets of which the last ACK told for the first time, the first that was sent once, and how many it told of in its
+    /// SACK blocks.
+    #[must_use]
+    pub fn told(&self) -> (Option<i32>, i32) {
+        (self.told_once, self.told_held)
+    }
+
     /// The highest packet that is known to have arrived.
     #[must_use]
     pub fn highest_arrived(&self) -> i32 {
@@ -139,10 +153,10 @@ impl Flight {
     }
 
     /// Takes in an ACK with its SACK blocks, half-open: how many packets it says have arrived (RFC 8985 §6.2, steps
-    /// 1 to 3).
-    pub fn deliver(&mut self, ack: i32, blocks: &[(u32, u32)], now: Time) -> i32 {
+    /// 1 to 3). `echo` is when what it answers was sent, if that tells retransmissions from what was sent before.
+    pub fn deliver(&mut self, ack: i32, blocks: &[(u32, u32)], now: Time, echo: Option<Time>) -> i32 {
         let before = self.missing();
-        self.sent_once = None;
+        (self.sent_once, self.told_once, self.told_held) = (None, None, 0);
         while self.first <= ack
             && let Some(packet) = self.packets.pop_front()
         {
@@ -152,11 +166,11 @@ impl Flight {
                 State::InFlight => {}
             }
             if packet.state != State::Held {
-                self.arrived(self.first, packet, now);
+                self.arrived(self.first, packet, now, echo);
             }
             self.first += 1;
         }
-        let mut delivered = before - self.missing();
+        let delivered = before - self.missing();
         if blocks.is_empty() {
             return delivered;
         }
@@ -167,11 +181,11 @@ impl Flight {
             let known = self.seen.iter().find(|seen| left < seen.1 && seen.0 < right).copied();
             let (from, to) = known.unwrap_or((right, right));
             for seq in (left..from.min(right)).chain(to.max(left)..right) {
-                delivered += i32::from(self.hold(seq, now));
+                self.told_held += i32::from(self.hold(seq, now));
             }
         }
         self.seen = blocks;
-        delivered
+        delivered + self.told_held
     }
 
     /// The receiver holds `seq`. True if that is new.
@@ -188,13 +202,14 @@ impl Flight {
         if !arrived.again {
             self.sent_once.get_or_insert(arrived.sent);
         }
-        self.arrived(seq, arrived, now);
+        self.arrived(seq, arrived, now, None);
         true
     }
 
-    fn arrived(&mut self, seq: i32, packet: Outstanding, now: Time) {
+    fn arrived(&mut self, seq: i32, packet: Outstanding, now: Time, echo: Option<Time>) {
         let rtt_s = now.since(packet.sent);
         if !packet.again {
+            self.told_once = Some(self.told_once.map_or(seq, |first| first.min(seq)));
             self.base_s = self.base_s.min(rtt_s);
             if seq < self.highest_arrived {
                 self.reordering.note();
@@ -202,7 +217,7 @@ impl Flight {
         }
         self.highest_arrived = self.highest_arrived.max(seq);
         // Perhaps the packet sent before it arrived.
-        if packet.again && rtt_s < self.base_s {
+        if packet.again && (rtt_s < self.base_s || echo.is_some_and(|echo| echo < packet.sent)) {
             return;
         }
         self.rtt_s = rtt_s;
@@ -338,7 +353,7 @@ mod tests {
     #[test]
     fn two_losses_before_one_arrival_show_after_the_reordering_window() {
         let mut flight = flight(3);
-        assert_eq!(flight.deliver(0, &[(3, 4)], at(102)), 1);
+        assert_eq!(flight.deliver(0, &[(3, 4)], at(102), None), 1);
         let wait_s = flight.detect(at(102), false, 0.1).expect("they may be late only");
         assert!((wait_s - 0.024).abs() < 1e-9, "{wait_s}");
         assert_eq!((flight.lost(), flight.pipe(), flight.held()), (0, 2, 1));
@@ -352,7 +367,7 @@ mod tests {
     #[test]
     fn it_waits_for_the_last_that_is_late() {
         let mut flight = flight(4);
-        assert_eq!(flight.deliver(0, &[(3, 5)], at(103)), 2);
+        assert_eq!(flight.deliver(0, &[(3, 5)], at(103), None), 2);
         // The fourth took 100 ms, and a quarter more is granted: the second has left 1 ms after the first.
         let wait_s = flight.detect(at(103), false, 0.1).expect("both may be late");
         assert!((wait_s - 0.023).abs() < 1e-9, "{wait_s}");
@@ -362,11 +377,11 @@ mod tests {
     #[test]
     fn three_arrivals_above_a_gap_show_the_loss_at_once() {
         let mut flight = flight(5);
-        flight.deliver(0, &[(2, 3)], at(101));
+        flight.deliver(0, &[(2, 3)], at(101), None);
         assert!(flight.detect(at(101), false, 0.1).is_some());
-        flight.deliver(0, &[(2, 4)], at(102));
+        flight.deliver(0, &[(2, 4)], at(102), None);
         assert!(flight.detect(at(102), false, 0.1).is_some() && flight.lost() == 0);
-        flight.deliver(0, &[(2, 5)], at(103));
+        flight.deliver(0, &[(2, 5)], at(103), None);
         assert_eq!(flight.detect(at(103), false, 0.1), None);
         assert_eq!((flight.lost(), flight.pipe()), (1, 1));
     }
@@ -375,17 +390,17 @@ mod tests {
     #[test]
     fn a_lost_retransmission_shows() {
         let mut flight = flight(5);
-        flight.deliver(0, &[(2, 5)], at(103));
+        flight.deliver(0, &[(2, 5)], at(103), None);
         flight.detect(at(103), false, 0.1);
         assert_eq!(flight.first_lost(), Some(1));
         flight.sent(1, at(103));
         flight.sent(6, at(104));
         assert_eq!((flight.lost(), flight.first_lost()), (0, None));
         // 5 arrives, which was sent before.
-        flight.deliver(0, &[(2, 6)], at(104));
+        flight.deliver(0, &[(2, 6)], at(104), None);
         assert_eq!(flight.detect(at(104), true, 0.1), None);
         assert_eq!(flight.lost(), 0);
-        flight.deliver(0, &[(2, 7)], at(204));
+        flight.deliver(0, &[(2, 7)], at(204), None);
         flight.detect(at(204), true, 0.1);
         assert_eq!(flight.first_lost(), Some(1));
     }
@@ -394,9 +409,9 @@ mod tests {
     #[test]
     fn reordering_is_remembered() {
         let mut flight = flight(6);
-        flight.deliver(0, &[(3, 4)], at(102));
-        flight.deliver(1, &[(3, 4)], at(103));
-        flight.deliver(1, &[(3, 7)], at(105));
+        flight.deliver(0, &[(3, 4)], at(102), None);
+        flight.deliver(1, &[(3, 4)], at(103), None);
+        flight.deliver(1, &[(3, 7)], at(105), None);
         assert!(flight.detect(at(105), true, 0.1).is_some());
         assert_eq!(flight.lost(), 0);
     }
@@ -405,11 +420,11 @@ mod tests {
     #[test]
     fn a_timeout_spares_what_has_just_been_sent() {
         let mut flight = flight(3);
-        flight.deliver(1, &[], at(100));
+        flight.deliver(1, &[], at(100), None);
         flight.sent(4, at(290));
         flight.lose_by_timeout(at(300), true);
         assert_eq!((flight.lost(), flight.pipe()), (2, 1));
-        assert_eq!(flight.deliver(4, &[], at(390)), 3);
+        assert_eq!(flight.deliver(4, &[], at(390), None), 3);
         assert_eq!((flight.lost(), flight.missing(), flight.first_lost()), (0, 0, None));
     }
 
@@ -418,7 +433,7 @@ mod tests {
     fn a_timeout_spares_what_may_be_late() {
         for (late, lost) in [(true, 2), (false, 3)] {
             let mut flight = flight(3);
-            flight.deliver(1, &[], at(100));
+            flight.deliver(1, &[], at(100), None);
             assert_eq!(flight.detect(at(100), false, 0.1), None);
             flight.sent(4, at(190));
             // A round trip of 100 ms and a quarter of it.

@@ -2,6 +2,7 @@
 //! methods to the sender; what they share is in `sender.rs`.
 
 pub mod flight;
+mod frto;
 mod newreno;
 pub mod prr;
 pub mod rack;

@@ -44,6 +44,8 @@ pub struct Rack {
     pub(super) convergence: Option<Convergence>,
     /// The highest packet acknowledged when the retransmission timer expired last.
     pub(in crate::transport) timed_out_behind: Option<i32>,
+    /// Whether it is still open if the last timeout was needed (Linux's frto).
+    pub(super) frto: bool,
     /// What the last reduction of the window may be undone to.
     pub(in crate::transport) undo: Option<Undo>,
 }
@@ -78,7 +80,7 @@ impl Sender {
         self.rack_probed(env, ack, blocks.is_empty());
         let delivery = if self.samples_delivery() { self.take_delivery(env.now.time, ack, blocks) } else { None };
         let rack = self.rack_state();
-        let delivered = rack.flight.deliver(ack, blocks, env.now.time);
+        let delivered = rack.flight.deliver(ack, blocks, env.now.time, env.linux().then_some(env.echo));
         rack.delivered = delivered;
         let (held, lost_before) = (rack.flight.held(), rack.flight.lost());
         self.count_marks(env, ack, held);
@@ -86,6 +88,9 @@ impl Sender {
         let purpose = self.rack_state().timer;
         if advances {
             self.rack_undo(env, ack);
+        }
+        let probes = self.rack_state().frto && self.rack_probe_timeout(env, ack);
+        if advances {
             self.rack_state().flight.reordering.advance(ack);
             self.rack_advance(env, ack);
         }
@@ -93,7 +98,7 @@ impl Sender {
             self.rack_go_on(env, delivered);
         }
         let restarts = !advances && env.linux() && self.rack_sample(env);
-        let ended = mends && !self.recovering && !self.timed_out;
+        let ended = mends && ack >= self.recover && !self.recovering && !self.timed_out;
         let wait_s = self.rack_detect(env, delivered, ended);
         let safe = advances && self.rack_state().flight.lost() == lost_before;
         if let Some(delivery) = delivery {
@@ -102,7 +107,7 @@ impl Sender {
         if delivered > 0 {
             self.rack_reduce(delivered, safe);
         }
-        let sent = self.rack_send(env);
+        let sent = probes && self.rack_send_new(env) || self.rack_send(env);
         if restarts && wait_s.is_none() && purpose == Purpose::Timeout {
             self.rack_arm_rto(env);
         }
@@ -228,15 +233,21 @@ impl Sender {
 
     /// First what is lost, then new data, as long as the pipe is smaller than the window. True if anything was sent.
     pub(in crate::transport) fn rack_send<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
+        self.rack_send_of(env, true)
+    }
+
+    /// The same, with what is `lost` or without.
+    pub(super) fn rack_send_of<N: Network>(&mut self, env: &mut Env<'_, N>, lost: bool) -> bool {
         let whole = self.window.cwnd.min(1e9) as i32;
         let mut sent = false;
         loop {
             let Rack { flight, .. } = self.rack_state();
-            let (room, lost, held) = (flight.pipe() < whole, flight.first_lost(), flight.held());
+            let (room, first, held) =
+                (flight.pipe() < whole, lost.then(|| flight.first_lost()).flatten(), flight.held());
             if !room {
                 break;
             }
-            if let Some(seq) = lost {
+            if let Some(seq) = first {
                 // Linux's tcp_xmit_retransmit_queue paces, too: a burst of retransmissions would be lost again.
                 if self.is_early(env) {
                     return sent;
@@ -341,7 +352,10 @@ impl Sender {
     /// RFC 8985 §6.3: only what must be lost is. The window lets one packet go beyond those still in flight, as
     /// Linux's does, or the first would have to wait for them.
     fn rack_time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        if !self.recovering && !self.timed_out {
+        let behind = self.rack_state().timed_out_behind;
+        let first = !self.recovering && !self.timed_out;
+        self.rack_state().frto = env.linux() && (first || self.timed_out && behind == Some(self.acked));
+        if first {
             // Linux' tcp_enter_cwr has forgotten what a mark took.
             let undoes = !env.linux() || !self.is_reduced();
             let window = self.window;

@@ -37,23 +37,31 @@ impl Sender {
         let (recovering, timed_out) = (self.recovering, self.timed_out);
         let recover = self.recover;
         let rack = self.rack_state();
-        let Some(Undo { window, retransmitted_at: Some(at) }) = rack.undo else { return };
+        let Some(Undo { retransmitted_at: Some(at), .. }) = rack.undo else { return };
         let lost = rack.flight.lost() > 0 && !timed_out;
         if recovering && env.echo < at && ack < recover {
             rack.flight.reordering.note();
         }
-        if !(recovering || timed_out) || env.echo >= at || lost || rack.flight.awaits_again() {
-            return;
+        if (recovering || timed_out) && env.echo < at && !lost && !rack.flight.awaits_again() {
+            self.rack_restore(env);
         }
-        rack.undo = None;
+    }
+
+    /// Nothing need be lost, and the window is as it was, if it is known (tcp_undo_cwnd_reduction).
+    pub(super) fn rack_restore<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        let rack = self.rack_state();
+        let undo = rack.undo.take();
+        rack.frto = false;
         rack.end_reduction();
         rack.flight.find_again();
         self.recovering = false;
         self.timed_out = false;
         self.last_cut = LastCut::Recovered;
-        self.window.cwnd = self.window.cwnd.max(window.cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(window.ssthresh);
-        env.controls.on_spurious(self.control(), &mut self.window);
+        if let Some(Undo { window, .. }) = undo {
+            self.window.cwnd = self.window.cwnd.max(window.cwnd);
+            self.window.ssthresh = self.window.ssthresh.max(window.ssthresh);
+            env.controls.on_spurious(self.control(), &mut self.window);
+        }
     }
 }
 
@@ -96,6 +104,24 @@ mod tests {
         assert_eq!(ends.sender.totals.timeouts, 1);
         assert_eq!(ends.sender.window.ssthresh, 20.0);
         assert!(ends.sender.window.cwnd >= 20.0, "{:?}", ends.sender.window);
+    }
+
+    /// Linux's timer expires twice meanwhile; the first ACK answers the first packet alone. That it was retransmitted does not make
+    /// those behind it lost.
+    #[test]
+    fn after_needless_timeouts_nothing_else_is_retransmitted() {
+        let mut spec = spec();
+        spec.rto.min_s = 0.2;
+        let mut ends = Ends::new(&spec, Profile::Linux, 60);
+        ends.talk(|place, _| match place.checked_sub(DATA) {
+            Some(0..20) => Outcome::Late(1.2),
+            // The probe, and what the timer sends, behind them.
+            Some(20) => Outcome::Late(1.05),
+            Some(21..23) => Outcome::Late(1.15),
+            _ => Outcome::Arrives,
+        });
+        assert_eq!((ends.sender.totals.timeouts, ends.sender.totals.packets_retransmitted), (2, 2));
+        assert_eq!(ends.sender.window.ssthresh, 20.0);
     }
 
     /// The same with one of them lost, as where a queue outlives an outage and has been full: that shows when the packets behind
