@@ -277,6 +277,21 @@ mod tests {
         }
     }
 
+    /// Linux's tcp_try_undo_spurious_syn: where the answer to the first SYN comes after two others left, nothing was lost.
+    #[test]
+    fn a_late_answer_to_the_syn_leaves_linux_its_window() {
+        let spec = TcpSpec { initial_window_packets: 10.0, ..tcp("cubic", Recovery::Rack) };
+        let mut ends = Ends::new(&spec, Profile::Linux, 40);
+        ends.talk(|place, _| match place {
+            0 => Outcome::Late(2.5),
+            1 | 2 => Outcome::Lost,
+            _ => Outcome::Arrives,
+        });
+        let data: Vec<_> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).collect();
+        let first = data.iter().take_while(|sent| sent.at_s < data[0].at_s + 0.05).count();
+        assert_eq!((first, ends.sender.totals.timeouts), (10, 2));
+    }
+
     /// Linux's tcp_enter_loss, `icsk_retransmits` being zero: where something was acknowledged since the timeout before, another one
     /// cuts what that has left of a window of 20.
     #[test]

@@ -93,9 +93,10 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.flight.measured(rtt_s);
         }
-        // RFC 5681 §3.1: a lost SYN means one packet, or two do (Linux's tcp_init_transfer); and as little after a marked SYN
-        // (draft-ietf-tcpm-generalized-ecn §3.2.1.4).
-        let begins_anew = lost > u64::from(env.linux()) || marked;
+        // RFC 5681 §3.1: a lost SYN means one packet, or two do (Linux's tcp_init_transfer), unless the first one is answered
+        // (tcp_try_undo_spurious_syn); and as little after a marked SYN (draft-ietf-tcpm-generalized-ecn §3.2.1.4).
+        let late = env.linux() && env.echo == self.timed_at;
+        let begins_anew = lost > u64::from(env.linux()) && !late || marked;
         self.window.cwnd = if begins_anew { 1.0 } else { tcp.initial_window_packets };
         self.rtt.end_backoff(&tcp.rto);
         if lost > 0 && !env.linux() {
