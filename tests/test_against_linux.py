@@ -159,6 +159,27 @@ def test_a_timeout_that_is_needed_is_mended_in_the_order_of_linux(timeouts: int)
     assert sent == [*range(1, 12), *[1] * timeouts, 12, 13, *range(2, 12), *range(14, 51)]
 
 
+#: ACKs of 10 s over 10 Mbit/s and 50 ms, of an application that writes single segments, and segments of Linux 6.18.
+@pytest.mark.parametrize(
+    ("source", "lost", "acks"),
+    [
+        ({"kind": "cbr", "rate": "8 Mbit/s"}, range(100, 5000, 180), 1991),
+        ({"kind": "cbr", "rate": "12 Mbit/s"}, (), 4663),
+        ({"kind": "cbr", "rate": "4 Mbit/s"}, (), 3321),
+    ],
+)
+def test_segments_that_wait_for_the_window_are_not_pushed_each(
+    source: dict[str, str], lost: range | tuple[()], acks: int
+) -> None:
+    """Where the window holds an application back, one ACK answers two segments: each was answered, 55 to 76 % more ACKs."""
+    wire: dict[str, Any] = {"ends": ["a", "b"], "rate": "10 Mbit/s", "delay": "25 ms", "queue": "100 packets"}
+    wire |= {"reverse": {"rate": "20 Mbit/s", "loss": 0}} | ({"loss": {"packets": list(lost)}} if lost else {})
+    tables = {"link": {"wire": wire}, "traffic": {"t": source | {"from": "a", "to": "b", "tcp": {}}}}
+    run = tl.simulate(tl.Scenario.from_dict({"profile": "linux", "duration": "10 s"} | tables))
+    back = run.links.row(by_predicate=pl.col("link") == "wire.reverse", named=True)
+    assert back["packets_in"] == pytest.approx(acks, rel=0.05)
+
+
 #: Mbit/s of a download over 50 Mbit/s and 15 ms in 15 s, by the kbit/s of its way back with a queue of 100 packets: the mean
 #: of two measurements each with Linux 6.18, of which more than half of the ACKs were lost at that queue.
 OVER_A_NARROW_WAY_BACK = {300: 35.77, 500: 44.67}

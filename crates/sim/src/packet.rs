@@ -75,6 +75,8 @@ const ACE: u32 = TAG + 5;
 const TRANSFER: u32 = 16;
 /// Without an address, in the place of a transfer: it ends a round.
 const ROUND: u64 = 1 << TRANSFER;
+/// Without an address: it was pushed.
+const PUSHED: u64 = 1 << (TRANSFER + 1);
 const LAST: u64 = 1 << 20;
 const SOURCE_HIGH: u32 = 21;
 /// It has an address.
@@ -151,6 +153,20 @@ impl Packet {
     pub fn ending_round(self) -> Self {
         debug_assert!(self.kind() == Kind::Segment);
         Self { state: self.state | ROUND, ..self }
+    }
+
+    /// A segment that is pushed (PSH), of a sender whose packets have no address.
+    #[must_use]
+    pub fn pushed(self) -> Self {
+        debug_assert!(self.kind() == Kind::Segment && !self.is_addressed());
+        Self { state: self.state | PUSHED, ..self }
+    }
+
+    /// Whether it is pushed.
+    #[inline]
+    #[must_use]
+    pub fn is_pushed(&self) -> bool {
+        self.state & (PUSHED | ADDRESSED) == PUSHED
     }
 
     /// Whether hops take note when it passes.

@@ -117,8 +117,10 @@ impl Builder<'_> {
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
         self.delays.add_flow(self.unloaded(index).seconds(connection.size(1)));
-        let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
-        receiver.expect(single, bytes.map(|_| connection.packets() as u32));
+        if !matches!(flow.traffic, TrafficSpec::Bulk { .. }) {
+            sender.write_singly();
+        }
+        receiver.expect(bytes.map(|_| connection.packets() as u32));
         let connection = self.connection(connection);
         let stop = Time::planned(flow.stop_s);
         self.hosts.tcp.push(TcpFlow { connection, sender, receiver, stop });

@@ -73,11 +73,8 @@ impl AckDelay {
         }
     }
 
-    /// The application writes single segments, or all at once: `packets` of them, if there is an end.
-    pub fn expect(&mut self, single: bool, packets: Option<u32>) {
-        if single {
-            self.pushes.every = 1;
-        }
+    /// There will be so many packets, if there is an end.
+    pub fn expect(&mut self, packets: Option<u32>) {
         self.pushes.last = packets;
     }
 
@@ -169,9 +166,9 @@ impl AckDelay {
         if waits { self.compressed.blocks } else { SackBlocks::default() }
     }
 
-    /// Segment `seq` arrived in sequence: for how many seconds its ACK may wait, if at all. One that was pushed is read
-    /// by the application, and acknowledged then.
-    pub fn hold(&mut self, now: Time, seq: u32) -> Option<f64> {
+    /// Segment `seq` arrived in sequence, which the sender may say is `pushed`: for how many seconds its ACK may wait, if at all. One
+    /// that was pushed is read by the application, and acknowledged then.
+    pub fn hold(&mut self, now: Time, seq: u32, pushed: bool) -> Option<f64> {
         if let Some(last) = self.last.replace(now) {
             let gap_s = now.since(last);
             if gap_s <= SHORTEST_DELAY_S / 2.0 {
@@ -186,7 +183,7 @@ impl AckDelay {
             self.quick -= 1;
             return None;
         }
-        (!self.pushes.mark(seq)).then_some(self.delay_s)
+        (!pushed && !self.pushes.mark(seq)).then_some(self.delay_s)
     }
 
     /// An ACK waited in vain: what it reports. Longer next time, unless it stands for many.
@@ -201,7 +198,8 @@ impl AckDelay {
 /// Which segments the sender pushes: those that end what the application writes (tcp_push), and one whenever more than
 /// half of the largest window that it saw was written since the last (forced_push).
 ///
-/// Segments are numbered alike at both ends, so that none needs to carry its mark.
+/// Segments are numbered alike at both ends, so that none needs to carry its mark but those of an application that writes single
+/// segments: of these the last one written is pushed.
 #[derive(Clone, Copy, Debug)]
 struct Pushes {
     every: u32,
@@ -228,7 +226,9 @@ mod tests {
     fn the_first_sixteen_acks_do_not_wait() {
         let mut ack_delay = AckDelay::new(1.0, 1448, 2172.0);
         let held = |ack_delay: &mut AckDelay, from: u32, count: u32| -> Vec<Option<f64>> {
-            (from..from + count).map(|place| ack_delay.hold(Time::new(f64::from(place) * 0.001), 1 + place)).collect()
+            (from..from + count)
+                .map(|place| ack_delay.hold(Time::new(f64::from(place) * 0.001), 1 + place, false))
+                .collect()
         };
         assert_eq!(held(&mut ack_delay, 0, 16), [None; 16]);
         assert_eq!(held(&mut ack_delay, 16, 2), [Some(0.04); 2]);
@@ -239,24 +239,23 @@ mod tests {
     /// Of a window of 6 segments every fourth was seen to be pushed on Linux 6.18; the others are by its rule.
     #[test]
     fn what_is_pushed_is_acknowledged_at_once() {
-        let waits = |most: f64, last: Option<u32>, single: bool| -> Vec<u32> {
+        let waits = |most: f64, last: Option<u32>| -> Vec<u32> {
             let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, most) };
-            ack_delay.expect(single, last);
-            (1..=12).filter(|&seq| ack_delay.hold(Time::new(f64::from(seq) * 0.001), seq).is_none()).collect()
+            ack_delay.expect(last);
+            (1..=12).filter(|&seq| ack_delay.hold(Time::new(f64::from(seq) * 0.001), seq, false).is_none()).collect()
         };
-        assert_eq!(waits(6.0, None, false), [4, 8, 12]);
-        assert_eq!(waits(11.0, Some(7), false), [6, 7, 12]);
-        assert_eq!(waits(1.0, None, false), (1..=12).collect::<Vec<_>>());
-        assert_eq!(waits(2172.0, None, true), (1..=12).collect::<Vec<_>>());
+        assert_eq!(waits(6.0, None), [4, 8, 12]);
+        assert_eq!(waits(11.0, Some(7)), [6, 7, 12]);
+        assert_eq!(waits(1.0, None), (1..=12).collect::<Vec<_>>());
     }
 
     #[test]
     fn an_ack_waits_longer_where_packets_come_seldom() {
         let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, 2172.0) };
-        assert_eq!(ack_delay.hold(Time::new(0.0), 1), Some(0.04));
+        assert_eq!(ack_delay.hold(Time::new(0.0), 1, false), Some(0.04));
         ack_delay.waited();
-        assert_eq!(ack_delay.hold(Time::new(0.06), 1), Some(0.1));
-        assert_eq!(ack_delay.hold(Time::new(0.07), 1), Some(0.07));
+        assert_eq!(ack_delay.hold(Time::new(0.06), 1, false), Some(0.1));
+        assert_eq!(ack_delay.hold(Time::new(0.07), 1, false), Some(0.07));
     }
 
     /// Linux's tcp_enter_quickack_mode, which a segment that comes again and a mark call, sets it to TCP_ATO_MIN.
@@ -264,9 +263,9 @@ mod tests {
     fn an_ack_waits_briefly_again_after_quick_ones() {
         for hurried in [AckDelay::take_again, |ack_delay: &mut AckDelay| ack_delay.hurry(MARKED_QUICK_ACKS)] {
             let mut ack_delay = AckDelay { quick: 0, delay_s: 0.2, ..AckDelay::new(1.0, 1448, 2172.0) };
-            assert_eq!(ack_delay.hold(Time::new(0.0), 1), Some(0.2));
+            assert_eq!(ack_delay.hold(Time::new(0.0), 1, false), Some(0.2));
             hurried(&mut ack_delay);
-            let quick = std::iter::from_fn(|| ack_delay.hold(Time::new(0.0), 1).is_none().then_some(())).count();
+            let quick = std::iter::from_fn(|| ack_delay.hold(Time::new(0.0), 1, false).is_none().then_some(())).count();
             assert!(quick > 0);
             assert_eq!(ack_delay.delay_s, 0.04);
         }

@@ -87,10 +87,10 @@ impl Receiver {
         }
     }
 
-    /// The application writes single segments, or all at once: `packets` of them, if there is an end.
-    pub fn expect(&mut self, single: bool, packets: Option<u32>) {
+    /// There will be so many packets, if there is an end.
+    pub fn expect(&mut self, packets: Option<u32>) {
         if let Some(ack_delay) = &mut self.ack_delay {
-            ack_delay.expect(single, packets);
+            ack_delay.expect(packets);
         }
     }
 
@@ -166,7 +166,7 @@ impl Receiver {
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
             let hold_s = match &mut self.ack_delay {
-                Some(_) if seq > 0 => self.hold_as_linux(now.time, seq, in_sequence, duplicate || at_once),
+                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, in_sequence, duplicate || at_once),
                 _ => in_sequence.then_some(delay_s),
             };
             let hold_s = hold_s.map(|hold_s| hold_s.min(delay_s));
@@ -226,13 +226,13 @@ impl Receiver {
     }
 
     /// Profile `linux`: how long the ACK of a segment may wait, if it may.
-    fn hold_as_linux(&mut self, now: Time, seq: u32, in_sequence: bool, tells: bool) -> Option<f64> {
+    fn hold_as_linux(&mut self, now: Time, packet: &Packet, in_sequence: bool, tells: bool) -> Option<f64> {
         let next = self.next;
         let owed = i64::from(next) - 1 - self.last_ack_sent;
         let compressible = self.sack && !self.early.is_empty() && !tells;
         let ack_delay = self.ack_delay.as_mut()?;
         if in_sequence {
-            return ack_delay.hold(now, seq);
+            return ack_delay.hold(now, packet.seq(), packet.is_pushed());
         }
         let wait_s = compressible.then(|| ack_delay.compress(next, owed)).flatten();
         if wait_s.is_none() {

@@ -226,6 +226,14 @@ impl Sender {
         self.offer(env);
     }
 
+    /// The application writes single segments. Under profile `linux`, those that wait in the socket for the window are one
+    /// buffer, of which the end alone is pushed (tcp_sendmsg_locked, tcp_push).
+    pub fn write_singly(&mut self) {
+        if let Some(window_use) = &mut self.window_use {
+            window_use.pushes = true;
+        }
+    }
+
     /// The application offers one more packet.
     pub fn push<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.limit = self.limit.max(1) + 1;

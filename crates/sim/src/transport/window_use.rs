@@ -23,6 +23,8 @@ pub struct WindowUse {
     limits: bool,
     most_in_round: i32,
     round_end: i32,
+    /// The application writes single segments, of which the last one written is pushed when it leaves.
+    pub(super) pushes: bool,
     /// The receiver's window as ACKs told it last, in packets beyond what they acknowledge.
     pub(super) told: Option<i32>,
     /// When an ACK came that asks for an answer, which nothing has been yet.
@@ -53,6 +55,7 @@ impl WindowUse {
             limits: false,
             most_in_round: 0,
             round_end: 0,
+            pushes: false,
             told: None,
             asked: None,
         }

@@ -140,6 +140,9 @@ impl Sender {
             if self.window_use.as_ref().is_some_and(|window_use| window_use.asked.is_some()) {
                 packet = self.answer(env, packet);
             }
+            if seq + 1 >= self.limit && self.window_use.as_ref().is_some_and(|window_use| window_use.pushes) {
+                packet = packet.pushed();
+            }
             if idle && let Some(window_use) = &self.window_use {
                 env.controls.on_silence(self.control, window_use.last_sent(), now);
             }

@@ -83,7 +83,7 @@ impl Site {
         }
         if packet.is_last() {
             reception.last = Some(plain.seq());
-            reception.receiver.expect(false, Some(plain.seq()));
+            reception.receiver.expect(Some(plain.seq()));
         }
         let receiver = &mut reception.receiver;
         if receiver.reads_marks() {
