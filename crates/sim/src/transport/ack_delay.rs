@@ -2,8 +2,7 @@
 //! rules of the receiver's window are in `receive_window.rs`.
 //!
 //! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_grow_window`, `tcp_enter_quickack_mode`,
-//! `__tcp_ack_snd_check`. Left out: the receiver's own timeout (it is taken to be the initial one), that the delay of an ACK
-//! is bounded by an eighth of a round trip, and segmentation offload.
+//! `__tcp_ack_snd_check`. Left out: that the delay of an ACK is bounded by an eighth of a round trip, and segmentation offload.
 
 use super::receive_window::{Beyond, ReceiveWindow};
 use crate::packet::Packet;
@@ -38,8 +37,10 @@ pub struct AckDelay {
     /// How long the next ACK may wait, in seconds.
     delay_s: f64,
     last: Option<Time>,
-    /// A pause as long as this, in seconds, means that the sender may have started slowly again.
-    pause_s: f64,
+    /// The receiver's own timeout in seconds, which the handshake's round trip sets: a longer pause means that the sender may have
+    /// started slowly again. And its deviation at least.
+    timeout_s: f64,
+    deviation_s: f64,
     window: ReceiveWindow,
     pushes: Pushes,
     compressed: Compressed,
@@ -57,16 +58,18 @@ struct Compressed {
 }
 
 impl AckDelay {
-    /// At the begin of a connection, whose segments carry `payload_bytes` and whose window has at most `most` of them.
+    /// At the begin of a connection, whose timeout and its deviation are so many seconds, whose segments carry `payload_bytes` and whose
+    /// window has at most `most` of them.
     #[must_use]
-    pub fn new(pause_s: f64, payload_bytes: u32, most: f64) -> Self {
+    pub fn new((timeout_s, deviation_s): (f64, f64), payload_bytes: u32, most: f64) -> Self {
         let window = ReceiveWindow::new(payload_bytes, most);
         let pushes = Pushes { every: (most / 2.0) as u32 + 1, last: None };
         Self {
             quick: QUICK_ACKS,
             delay_s: SHORTEST_DELAY_S,
             last: None,
-            pause_s,
+            timeout_s,
+            deviation_s,
             window,
             pushes,
             compressed: Compressed { next: 0, at_once: 0, waiting: 0, blocks: SackBlocks::default() },
@@ -82,6 +85,9 @@ impl AckDelay {
     pub fn connect(&mut self, now: Time, packet: &Packet) {
         if packet.is_bare() {
             self.window.establish(now, packet.sent());
+            // The only sample of who sends nothing (tcp_rtt_estimator).
+            let rtt_s = self.window.rtt_s();
+            self.timeout_s = rtt_s + self.deviation_s.max(2.0 * rtt_s);
         } else {
             self.window.synchronize(now);
         }
@@ -175,7 +181,7 @@ impl AckDelay {
                 self.delay_s = self.delay_s / 2.0 + SHORTEST_DELAY_S / 2.0;
             } else if gap_s < self.delay_s {
                 self.delay_s = self.delay_s / 2.0 + gap_s;
-            } else if gap_s > self.pause_s {
+            } else if gap_s > self.timeout_s {
                 self.quick = QUICK_ACKS;
             }
         }
@@ -189,7 +195,7 @@ impl AckDelay {
     /// An ACK waited in vain: what it reports. Longer next time, unless it stands for many.
     pub fn waited(&mut self) -> SackBlocks {
         if self.compressed.waiting == 0 {
-            self.delay_s = (2.0 * self.delay_s).min(self.pause_s);
+            self.delay_s = (2.0 * self.delay_s).min(self.timeout_s);
         }
         self.owed()
     }
@@ -224,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_first_sixteen_acks_do_not_wait() {
-        let mut ack_delay = AckDelay::new(1.0, 1448, 2172.0);
+        let mut ack_delay = AckDelay::new((1.0, 0.2), 1448, 2172.0);
         let held = |ack_delay: &mut AckDelay, from: u32, count: u32| -> Vec<Option<f64>> {
             (from..from + count)
                 .map(|place| ack_delay.hold(Time::new(f64::from(place) * 0.001), 1 + place, false))
@@ -240,7 +246,7 @@ mod tests {
     #[test]
     fn what_is_pushed_is_acknowledged_at_once() {
         let waits = |most: f64, last: Option<u32>| -> Vec<u32> {
-            let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, most) };
+            let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new((1.0, 0.2), 1448, most) };
             ack_delay.expect(last);
             (1..=12).filter(|&seq| ack_delay.hold(Time::new(f64::from(seq) * 0.001), seq, false).is_none()).collect()
         };
@@ -251,7 +257,7 @@ mod tests {
 
     #[test]
     fn an_ack_waits_longer_where_packets_come_seldom() {
-        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, 2172.0) };
+        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new((1.0, 0.2), 1448, 2172.0) };
         assert_eq!(ack_delay.hold(Time::new(0.0), 1, false), Some(0.04));
         ack_delay.waited();
         assert_eq!(ack_delay.hold(Time::new(0.06), 1, false), Some(0.1));
@@ -262,7 +268,7 @@ mod tests {
     #[test]
     fn an_ack_waits_briefly_again_after_quick_ones() {
         for hurried in [AckDelay::take_again, |ack_delay: &mut AckDelay| ack_delay.hurry(MARKED_QUICK_ACKS)] {
-            let mut ack_delay = AckDelay { quick: 0, delay_s: 0.2, ..AckDelay::new(1.0, 1448, 2172.0) };
+            let mut ack_delay = AckDelay { quick: 0, delay_s: 0.2, ..AckDelay::new((1.0, 0.2), 1448, 2172.0) };
             assert_eq!(ack_delay.hold(Time::new(0.0), 1, false), Some(0.2));
             hurried(&mut ack_delay);
             let quick = std::iter::from_fn(|| ack_delay.hold(Time::new(0.0), 1, false).is_none().then_some(())).count();
@@ -274,7 +280,7 @@ mod tests {
     /// Linux 6.18, as its rule is: behind a hole three ACKs leave at once, and then one when 1.1 ms have passed.
     #[test]
     fn acks_of_what_is_behind_a_hole_are_compressed() {
-        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, 2172.0) };
+        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new((1.0, 0.2), 1448, 2172.0) };
         let waits = |ack_delay: &mut AckDelay, next: u32, owed: i64| ack_delay.compress(next, owed).is_some();
         assert_eq!([0; 5].map(|owed| waits(&mut ack_delay, 7, owed)), [false, false, false, true, true]);
         // No more than 44 wait.

@@ -76,8 +76,9 @@ impl Receiver {
             // RFC 2018 §3: kind, length and two bytes of padding; ns-2 counts the blocks alone.
             sack_option_bytes: if profile == Profile::Ns2 { 0 } else { 4 },
             delayed_ack_s: tcp.delayed_ack_s,
-            ack_delay: (profile == Profile::Linux)
-                .then(|| Box::new(AckDelay::new(tcp.rto.initial_s, tcp.payload_bytes, tcp.window_packets))),
+            ack_delay: (profile == Profile::Linux).then(|| {
+                Box::new(AckDelay::new((tcp.rto.initial_s, tcp.rto.min_s), tcp.payload_bytes, tcp.window_packets))
+            }),
             echo: Echo::new(feedback, profile != Profile::Ns2),
             ack_bytes: tcp.ack_bytes,
             delay: Timer::default(),
