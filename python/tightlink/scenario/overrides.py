@@ -71,7 +71,9 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     if len(steps) > DEEPEST:
         raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file=Argument("set"))
     first, index = steps[0]
-    if first not in _NAMED and (meant := whole_path(path, data)):
+    # A table of a scenario alone has none of these.
+    of_scenario = any(table in data for table in _NAMED)
+    if of_scenario and first not in _NAMED and (meant := whole_path(path, data)):
         raise _error(path, "unknown key", meant)
     if first in _NAMED and index == "*":
         names = list(data.get(first, {}))
