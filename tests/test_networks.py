@@ -177,7 +177,7 @@ def test_the_links_of_a_group_take_a_network() -> None:
          'transatlantic, rack; did you mean "lte"?'),
         ("network = 4", "link.access.network = 4: expected one of dsl, cable, fibre, lte, 5g, leo, geo, wifi, "
          "transatlantic, rack"),
-        ('delay = "1 ms"', "link.access.rate: this key is needed"),
+        ('delay = "1 ms"', 'link.access.rate: this key is needed, such as rate = "2 Mbit/s"'),
         ('network = "lte", reverse = 3', "link.access.reverse = 3: expected a table"),
     ],
 )  # fmt: skip

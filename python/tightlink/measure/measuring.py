@@ -145,7 +145,7 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
     warnings += of_iperf3(work.jobs) if work.sender.name == "iperf3" else []
     own = settings.differences(plan)
     if own:
-        warnings.append(f"Linux has its own way instead: {', '.join(own)}")
+        warnings.append(f"as Linux does it, not as in the scenario: {', '.join(own)}")
     before = metadata.load()
     started = time.monotonic()
     with Bed() as bed:
