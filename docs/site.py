@@ -32,8 +32,20 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 _OF_ROOT: Final = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 #: Lessons of the package, which are pages below lessons/.
 _LESSONS: Final = "python/tightlink/laboratory/lessons/"
+#: How a definition begins: with its term, which the site has as a heading, as the search finds these first.
+_TERM: Final = re.compile(r"^\*\*([A-Z][\w -]+)\.\*\* ", re.MULTILINE)
 _LINK: Final = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
 _REPOSITORY: Final = "https://github.com/tightlink/tightlink/blob/main/"
+
+#: How much more a page counts in the search than others, by how its name begins: what a word means first, then what to
+#: do, before names of Python and what changed when.
+_BOOSTS: Final = {
+    "reference/definitions.md": 4.0,
+    "tutorial/": 2.0,
+    "guides/": 2.0,
+    "reference/api/": 0.5,
+    "CHANGELOG.md": 0.05,
+}
 
 #: The groups of the API reference: title, what is said above, an example, and its names.
 API: Final[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "reference" / "api.toml").read_text(encoding="utf-8"))
@@ -111,6 +123,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Links as they are right in the project, to pages of the site or files of the repository; lessons with a lab."""
+    page.meta["search"] = {"boost": _boost(page.file.src_uri)}
+    if page.file.src_uri == "reference/definitions.md":
+        markdown = _TERM.sub(r"#### \1\n\n", markdown)
     if page.file.src_uri.startswith("lessons/"):
         markdown = _lesson(Path(page.file.src_uri).stem, markdown)
     here = posixpath.dirname(page.file.src_uri)
@@ -135,6 +150,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.DOTALL | re.MULTILINE)
     return "".join(part if part.startswith("```") else _LINK.sub(moved, part) for part in parts)
+
+
+def _boost(page: str) -> float:
+    """How much more a page counts in the search than others."""
+    return next((boost for beginning, boost in _BOOSTS.items() if page.startswith(beginning)), 1.0)
 
 
 def _lesson(name: str, markdown: str) -> str:

@@ -368,6 +368,12 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip() == tl.__version__
 
 
+def test_kinds_of_traffic_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", "traffic"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == ["bulk", "saturate", "cbr", "on-off", "video", "transfers", "users", "scatter"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -394,6 +400,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ("run x.toml seed=3", '"seed=3": one word too many; did you mean --set seed=3?'),
         ("sweep x.toml --vary seed=1..3 link.a.queue=5,9", "one word too many; did you mean --vary link.a.queue=5,9?"),
         ("lab x.toml seed=1,2", "did you mean --slider seed=1,2?"),
+        ("list controls", 'did you mean "congestion"?'),
+        ("list cc", 'did you mean "congestion"?'),
         ("help", 'did you mean "tightlink --help"?'),
         ("help run", 'did you mean "tightlink run --help"?'),
         ("version", 'did you mean "tightlink --version"?'),

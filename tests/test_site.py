@@ -99,6 +99,11 @@ def test_search_finds_names_and_pages(site: Path) -> None:
     link = next(text for place, text in places.items() if place.endswith("scenarios.html#tightlink.Link"))
     assert "Transmission rate" in link
     assert "BeforeValidator" not in link
+    assert {f"reference/definitions.html#{term}" for term in ("goodput", "jitter", "delay-variation")} <= set(places)
+    assert "(" in index["config"]["separator"], "OWD is found in (OWD)"
+    # What a word means comes before what changed.
+    boosts = {entry["location"].partition("#")[0]: entry.get("boost", 1) for entry in index["docs"]}
+    assert boosts["reference/definitions.html"] > boosts["guides/why-is-it-slow.html"] > boosts["CHANGELOG.html"]
 
 
 def test_the_gallery_is_complete_and_small() -> None:

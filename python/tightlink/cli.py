@@ -109,8 +109,8 @@ def _fraction(text: str) -> bool:
 
 app = App(
     name="tightlink",
-    help="A laboratory for traffic at the bottleneck: what a network does when a link, a router or a "
-    "window limits it, and what governs that.",
+    help="Simulate networks packet by packet, measure real ones, read captures, and say why a flow is slow: "
+    "which link, queue, window or router limits it, and what would help.",
     help_epilogue="Begin with:\n  tightlink new examples examples\n  tightlink run examples/one-flow.toml",
     version=lambda: str(tightlink.__version__),
     help_format="plaintext",

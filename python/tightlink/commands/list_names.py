@@ -1,7 +1,7 @@
 """The command ``tightlink list``: what there is to choose from."""
 
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from tightlink import studies
 from tightlink.commands.options import Json
@@ -10,14 +10,25 @@ from tightlink.console import print_json, print_text
 from tightlink.experiment.metrics import listed
 from tightlink.lazy import _core
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES
+from tightlink.scenario.forms import by_kind
 from tightlink.scenario.networks import networks
+from tightlink.scenario.traffic import Traffic
 from tightlink.tables import metrics
 
 
 @with_csv
 def list_names(
     what: Literal[
-        "congestion", "queues", "recovery", "profiles", "topologies", "networks", "parameters", "studies", "metrics"
+        "traffic",
+        "congestion",
+        "queues",
+        "recovery",
+        "profiles",
+        "topologies",
+        "networks",
+        "parameters",
+        "studies",
+        "metrics",
     ]
     | None = None,
     *,
@@ -49,6 +60,10 @@ def _first_line(thing: Any) -> str:
 
 #: By the kind: what it is, and what there is of it.
 _LISTS: Final[dict[str, tuple[str, Callable[[], list[tuple[str, str]]]]]] = {
+    "traffic": (
+        "kinds of traffic",
+        lambda: [(name, _first_line(table)) for name, table in by_kind(get_args(Traffic)[0]).items()],
+    ),
     "congestion": ("congestion controls of TCP", lambda: list(_core.congestion())),
     "queues": ("queues of links", lambda: list(_core.queues())),
     "recovery": ("ways in which TCP finds and mends losses", lambda: list(_core.recoveries())),

@@ -81,7 +81,7 @@ def misunderstood(error: CycloptsError) -> str:
             known = [str(word) for word in get_args(kind)] if get_origin(kind) is Literal else []
             expected = one_of(known) if known else _KINDS.get(kind)
             if expected is not None:
-                suggestion = in_quotes(token.value, known)
+                suggestion = in_quotes(alike(token.value.removesuffix("s"), known) or token.value, known)
                 key = token.keyword or (None if argument is None else argument.name.removeprefix("--").upper())
                 return str(ScenarioError(expected, key=key, value=token.value, suggestion=suggestion))
     return str(error)
