@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tightlink as tl
+from tightlink import cli
 from tightlink.experiment import designs
 from tightlink.experiment.cells import cells
 from tightlink.experiment.designs import Options, make
@@ -54,7 +55,9 @@ def test_ranges(text: str, expected: list[object]) -> None:
     ("text", "message"),
     [
         ("5..1", "the second value is below the first"),
-        ("1 ms..5 packets", "is of another kind"),
+        ("1 ms..5 packets", "is of another kind$"),
+        ("1..10 Mbit/s", 'is of another kind; did you mean "1 Mbit/s..10 Mbit/s"'),
+        ("5 packets..50", 'did you mean "5 packets..50 packets"'),
         ("1..5:0", 'a range such as "1..20"'),
         ("1 ms..3 ms, 7 ms", "needs a step"),
         ("1..10000000", "at most 100000 levels"),
@@ -65,6 +68,17 @@ def test_ranges(text: str, expected: list[object]) -> None:
 def test_ranges_that_make_no_sense(text: str, message: str) -> None:
     with pytest.raises(tl.ScenarioError, match=message):
         levels(text)
+
+
+def test_a_range_that_makes_no_sense_is_of_its_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "dsl.toml"
+    file.write_text(tl.network("dsl").to_toml())
+    assert cli.main(["sweep", str(file), "--vary", "link.access.rate=1..10 Mbit/s", "-n"]) == 2
+    assert capsys.readouterr().err.startswith('tightlink: --vary: link.access.rate = "1..10 Mbit/s": expected a range')
+    assert cli.main(["lab", str(file), "--slider", "link.access.rate=1..10 Mbit/s"]) == 2
+    assert capsys.readouterr().err.startswith(
+        'tightlink: --slider: link.access.rate = "1..10 Mbit/s": expected a range'
+    )
 
 
 def test_a_full_grid_is_in_order(base: tl.Scenario) -> None:

@@ -61,7 +61,10 @@ class Factor:
         only: dict[str, Any] = {}
         if match := _ONLY.fullmatch(value):
             value, only = match[1], {match[2]: [parse_value(match[3].strip())]}
-        return cls.of(key, value, only)
+        try:
+            return cls.of(key, value, only)
+        except ScenarioError as error:
+            raise error.located(Argument("vary")) from None
 
     @classmethod
     def of(cls, keys: str | Iterable[str], given: object, only: Mapping[str, object] | None = None) -> Self:
@@ -86,7 +89,7 @@ class Factor:
         try:
             found = _levels(names, given)
         except ScenarioError as error:
-            raise ScenarioError(error.expected, key=name, value=error.value) from None
+            raise ScenarioError(error.expected, key=name, value=error.value, suggestion=error.suggestion) from None
         conditions = {
             key: tuple(value) if isinstance(value, list | tuple) else (value,) for key, value in (only or {}).items()
         }

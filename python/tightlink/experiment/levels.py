@@ -61,8 +61,12 @@ class Interval:
         kind, first = _number(low)
         other, last = _number(high)
         if kind is not other or first.exact > last.exact:
-            what = "is below the first" if kind is other else "is of another kind"
-            raise ScenarioError(f"{_EXAMPLE}: the second value {what}", value=f"{low}..{high}")
+            what, meant = "is below the first", None
+            if kind is not other:
+                unit, what = first.unit or last.unit, "is of another kind"
+                # Who writes 1..10 Mbit/s leaves the unit out once.
+                meant = f'"{first.number} {unit}..{last.number} {unit}"' if None in {kind, other} else None
+            raise ScenarioError(f"{_EXAMPLE}: the second value {what}", value=f"{low}..{high}", suggestion=meant)
         whole = kind is units.PACKETS or (kind is None and isinstance(low, int) and isinstance(high, int))
         # One packet is written by itself.
         unit = first.unit if kind is None else kind.spellings[first.unit]

@@ -72,7 +72,8 @@ class Slider:
         try:
             factor = Factor.parse(text)
         except ScenarioError as error:
-            raise ScenarioError(error.expected, key=error.key, value=error.value, file=Argument("slider")) from None
+            error.file = Argument("slider")
+            raise
         if len(factor.keys) > 1 or factor.only:
             raise ScenarioError("one key and its values", value=text, file=Argument("slider"))
         if factor.interval is None:
