@@ -283,6 +283,35 @@ def test_validate_names_every_wrong_file(one_flow: str, tmp_path: Path, capsys: 
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "traffic.ftp.tcp.congestion=bbr",
+            'recovery = "reno": expected "sack" or "rack" with bbr, which samples the rate',
+        ),
+        ("traffic.ftp.tcp.recovery=rack", 'recovery = "rack": profile ns2 has no such recovery'),
+    ],
+)
+def test_validate_refuses_what_run_refuses(
+    change: str, said: str, one_flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What only the engine sees, too."""
+    file = tmp_path / "a.toml"
+    file.write_text(one_flow, encoding="utf-8")
+    for command in ("run", "validate"):
+        assert cli.main([command, str(file), "--set", change]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_what_a_profile_has_is_told_to_be_its() -> None:
+    dsl = tl.network("dsl").set_all({"profile": "ns2", "traffic.download.tcp.congestion": "bbr"})
+    with pytest.raises(tl.ScenarioError, match=r'recovery = "reno": .*; this is what profile ns2 has$'):
+        tl.simulate(dsl)
+    with pytest.raises(tl.ScenarioError, match=r"deliveries$"):
+        tl.simulate(dsl.set("traffic.download.tcp.recovery", "reno"))
+
+
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out) == tl.Scenario.json_schema()

@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tightlink import arguments, control, units
-from tightlink.errors import Argument, ScenarioError, TightlinkError, closest, located, one_of
+from tightlink.errors import Argument, ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
 from tightlink.progress import Progress, check_watch
@@ -21,10 +22,15 @@ from tightlink.scenario import Scenario
 from tightlink.scenario.beside_users import check_trace
 from tightlink.scenario.idle import idle
 from tightlink.scenario.memory import Memory, check_fits, needed
+from tightlink.scenario.overrides import values_at
 from tightlink.scenario.values import LARGEST_PACKET
 
 #: More than a machine has processors are not started, however many are asked for.
 _MOST_THREADS: Final = 1024
+#: A run that ends before anything of it happens.
+_AT_ONCE_S: Final = 1e-9
+#: Of more the engine would take seconds to make what it checks.
+_MOST_SOURCES_CHECKED: Final = 10_000
 #: How the names of captures end.
 _CAPTURES: Final = (".pcapng", ".pcap")
 #: What fits into an IP datagram, which has 16 bits for its length, beside its header.
@@ -101,7 +107,7 @@ def simulate(  # noqa: PLR0913
     )
     watcher = None if watch is None else _Watcher(watch, units.time(scenario.duration))
     try:
-        with located(scenario.file):
+        with _of_profile(scenario):
             outcome = prepared.simulate(watched, threads=threads, watch=watcher, part=part)
     except KeyboardInterrupt:
         if watcher is None or watcher.raised is None:
@@ -109,6 +115,46 @@ def simulate(  # noqa: PLR0913
     if watcher is not None and watcher.raised is not None:
         raise watcher.raised
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
+
+
+def check(scenario: Scenario) -> dict[str, Any]:
+    """Refuse what cannot be simulated, also what only the engine sees, which ends before anything is sent.
+
+    Args:
+        scenario: What `simulate` would take. Of many users the engine checks nothing: it would make all of them first.
+
+    Returns:
+        The scenario with all quantities in SI units.
+
+    Raises:
+        ScenarioError: It cannot be simulated.
+
+    Example:
+        >>> import tightlink as tl
+        >>> check(tl.network("dsl").set("traffic.download.tcp.congestion", "bbr").set("profile", "ns2"))
+        Traceback (most recent call last):
+        tightlink.errors.ScenarioError: traffic.download.tcp.recovery = "reno": expected "sack" or "rack" with bbr, \
+which samples the rate of deliveries; this is what profile ns2 has
+    """
+    resolved = scenario.resolve()
+    memory = needed(resolved)
+    if memory is None or memory.sources <= _MOST_SOURCES_CHECKED:
+        at_once = json.dumps(resolved | {"duration_s": _AT_ONCE_S}, allow_nan=False)
+        with _of_profile(scenario):
+            _in_engine(at_once, Watched())
+    return resolved
+
+
+@contextmanager
+def _of_profile(scenario: Scenario) -> Iterator[None]:
+    """Within it, errors of the engine name the file, and the profile where it has the value and no line of the file."""
+    try:
+        yield
+    except ScenarioError as error:
+        key = error.expected.partition(" = ")[0]
+        if key.startswith("traffic.") and values_at(scenario.written(), key) in ([], [None]):
+            error.expected += f"; this is what profile {scenario.profile} has"
+        raise error.located(scenario.file) from None
 
 
 def with_seed(scenario: Scenario, seed: int) -> Scenario:
@@ -170,6 +216,16 @@ def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> st
     if tried_after_s is None:
         return f"a run uses {several} threads: {parts}"
     return f"a run uses 1 thread, and tries {several} if it takes more than {tried_after_s:g} s: {parts}"
+
+
+def _in_engine(resolved: str, watched: Watched, **options: Any) -> _core.Outcome:
+    """Run the engine over a resolved scenario, and raise what it says of it."""
+    try:
+        return _core.simulate(resolved, make=control.make, **options, **asdict(watched))
+    except _core.ScenarioError as error:
+        raise ScenarioError(str(error), statement=True) from None
+    except _core.ControlError as error:
+        raise TightlinkError(control.trouble(error)) from error.__cause__
 
 
 @dataclass(frozen=True)
@@ -274,13 +330,7 @@ class Prepared:
             TightlinkError: A congestion control written in Python failed.
         """
         check_fits(self.memory)
-        try:
-            options: dict[str, Any] = {"threads": threads, "watch": watch, "part": part}
-            return _core.simulate(self.resolved, make=control.make, **options, **asdict(watched or Watched()))
-        except _core.ScenarioError as error:
-            raise ScenarioError(str(error), statement=True) from None
-        except _core.ControlError as error:
-            raise TightlinkError(control.trouble(error)) from error.__cause__
+        return _in_engine(self.resolved, watched or Watched(), threads=threads, watch=watch, part=part)
 
     def manifest(self, outcome: _core.Outcome) -> dict[str, Any]:
         """The manifest of a run."""

@@ -11,6 +11,7 @@ from tightlink.errors import ScenarioError
 from tightlink.numbers import several
 from tightlink.scenario import load
 from tightlink.scenario.idle import idle
+from tightlink.simulate import check
 
 
 @with_csv
@@ -36,7 +37,7 @@ def validate(
         found.append(about)
         try:
             scenario = load(file, set=changed)
-            resolved = scenario.resolve()
+            resolved = check(scenario)
         except ScenarioError as error:
             say(str(error.of_command()))
             about["errors"] = [{"key": each.key, "error": each.sentence()} for each in (error, *error.others)]
