@@ -399,7 +399,7 @@ def test_python_objects_fail_alike(key: str, value: object, sentence: str | None
         (
             'link.b = { ends = ["p", "q"], rate = "1 Mbit/s" }\n'
             'traffic.s = { kind = "bulk", from = "x", to = "q", tcp.window = "1 BDP" }',
-            'no way from "x" to "q"',
+            'no path from "x" to "q"',
         ),
         ('topology.c = { kind = "chain", hops = 2, hop.delay = "1 ms" }', "topology.c.hop.rate: expected a rate"),
         ('topology.c = { kind = "chain", hops = 2, hop.rate = "1 Mbit/s", access.rate = "1 Mbit/s" }', "without pairs"),
@@ -655,7 +655,7 @@ def test_unreachable_destinations_are_found_by_the_engine() -> None:
     text = (
         BASE + 'link.b = { ends = ["p", "q"], rate = "1 Mbit/s" }\ntraffic.s = { kind = "bulk", from = "x", to = "q" }'
     )
-    with pytest.raises(tl.ScenarioError, match=r'^base\.toml: traffic\.s: no way from "x" to "q"'):
+    with pytest.raises(tl.ScenarioError, match=r'^base\.toml: traffic\.s: no path from "x" to "q"'):
         tl.simulate(tl.loads(text, file="base.toml"))
 
 

@@ -155,7 +155,7 @@ def test_graphs_of_networkx(count: int, seed: int) -> None:
         ({"topology.net.file": "broken.gml"}, "expected a graph in GML: "),
         ({"topology.net.file": "broken.graphml"}, "expected a graph in GraphML: "),
         ({"topology.net.file": "deep.gml"}, "expected a graph in GML: nested too deeply"),
-        ({"topology.net.file": "apart.gml"}, 'topology.net.file = "apart.gml": expected a connected graph: there is no way from "A" to "C"'),
+        ({"topology.net.file": "apart.gml"}, 'topology.net.file = "apart.gml": expected a connected graph: there is no path from "A" to "C"'),
         ({"topology.net.file": "loop.gml"}, 'expected edges between two different nodes: "A" has one to itself'),
         ({"topology.net.file": "bare.gml"}, "expected a graph with edges"),
         ({"topology.net.file": "negative.gml"}, 'or a number, as capacity of the edge from "A" to "B", not -5'),
@@ -198,7 +198,7 @@ def test_what_is_wrong_is_said(zoo: Path, change: dict[str, Any], sentence: str)
         (nx.empty_graph(2), "Graph: expected a graph with edges"),
         (nx.empty_graph(0), "Graph: expected a graph with edges"),
         (nx.path_graph(3), "Graph: link.rate: expected a rate"),
-        (nx.DiGraph([(0, 1)]), 'Graph: expected a connected graph: there is no way from "1" to "0"'),
+        (nx.DiGraph([(0, 1)]), 'Graph: expected a connected graph: there is no path from "1" to "0"'),
     ],
 )
 def test_a_graph_that_is_no_network(graph: Any, sentence: str) -> None:

@@ -320,7 +320,7 @@ def test_one_way_links_and_both_directions_of_duplex_ones() -> None:
     assert back.bits.value == 11_000_000
     assert back.bits.cut_edges == ("in_old.reverse", "out_new.reverse")
     one_way = text.replace('ends = ["exit", "receiver"]', 'one_way = true, ends = ["exit", "receiver"]')
-    with pytest.raises(tl.ScenarioError, match='no way from "receiver" to "sender": connect them by links'):
+    with pytest.raises(tl.ScenarioError, match='no path from "receiver" to "sender": connect them by links'):
         flow_limits(tl.loads(one_way), source="receiver", target="sender")
 
 

@@ -356,7 +356,7 @@ def test_a_load_of_several_times_the_rate_is_in_per_cent_and_stays_so() -> None:
 
 def test_nodes_without_a_way_to_each_other_are_an_error() -> None:
     text = ALONE.replace('to = "b"', 'to = "c"') + '\n[link.apart]\nends = ["c", "d"]\nrate = "1 Mbit/s"\n'
-    with pytest.raises(tl.ScenarioError, match='no way from "a" to "c"'):
+    with pytest.raises(tl.ScenarioError, match='no path from "a" to "c"'):
         tl.simulate(tl.loads(text))
 
 

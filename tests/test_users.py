@@ -273,7 +273,7 @@ def test_what_is_wrong_with_users(key: str, value: object, sentence: str | None)
 
 #: Changes elsewhere.
 AROUND = [
-    ("link.east.one_way", True, 'traffic.web.places: no way from "a" to "b": connect them by links'),
+    ("link.east.one_way", True, 'traffic.web.places: no path from "a" to "b": connect them by links'),
     ("link.east.queue", "1 BDP", "beside traffic.web, of kind users, which has no one round trip"),
     (
         "link.east.queue",

@@ -11,7 +11,7 @@ pub struct Interrupted;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum ScenarioError {
-    #[error("traffic.{flow}: no way from {from:?} to {to:?}: connect them by links in this direction")]
+    #[error("traffic.{flow}: no path from {from:?} to {to:?}: connect them by links in this direction")]
     Unreachable { flow: String, from: String, to: String },
     #[error("traffic.{flow}: the path takes link {link:?} at node {node:?}, where that link does not begin")]
     BrokenPath { flow: String, link: String, node: String },

@@ -38,7 +38,7 @@ def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
         if lost is not None:
             ends = (first, lost) if neighbours is onward else (lost, first)
             origin, target = map(network.name, ends)
-            message = f'no way from "{origin}" to "{target}": connect them by links in this direction'
+            message = f'no path from "{origin}" to "{target}": connect them by links in this direction'
             raise ScenarioError(message, key=key, statement=True)
 
 

@@ -156,7 +156,7 @@ class _Paths:
         path = self._router.path(origin, target)
         if path is None and (side == "path" or "tcp" in flow["transport"]):
             nodes = list(self._network.nodes)
-            message = f'no way from "{nodes[origin]}" to "{nodes[target]}": connect them by links in this direction'
+            message = f'no path from "{nodes[origin]}" to "{nodes[target]}": connect them by links in this direction'
             raise ScenarioError(message, key=f"traffic.{flow['label']}", statement=True)
         return path
 

@@ -172,7 +172,7 @@ def _only_group(scenario: Scenario, names: list[str], size: int | None) -> tuple
 
 def _no_way(scenario: Scenario, source: str, target: str, size: int, narrow: list[str]) -> ScenarioError:
     which = f" whose MTU takes packets of {size} B whole" if narrow else ""
-    message = f'no way from "{source}" to "{target}": connect them by links in this direction{which}'
+    message = f'no path from "{source}" to "{target}": connect them by links in this direction{which}'
     return ScenarioError(message, file=scenario.file, statement=True)
 
 

@@ -148,7 +148,7 @@ def _check(graph: Any, edges: list[Any]) -> None:
     ]
     if apart:
         first, second = (_said(graph, node) for node in apart[0])
-        raise ScenarioError(f"a connected graph: there is no way from {first} to {second}")
+        raise ScenarioError(f"a connected graph: there is no path from {first} to {second}")
 
 
 def _said(graph: Any, node: Any) -> str:

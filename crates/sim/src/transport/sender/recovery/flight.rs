@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use super::reordering::Reordering;
+use super::undo::ticks;
 use crate::time::Time;
 
 /// Held packets that show a loss without waiting (RFC 8985 §6.2 step 4: DupThresh).
@@ -217,7 +218,7 @@ impl Flight {
         }
         self.highest_arrived = self.highest_arrived.max(seq);
         // Perhaps the packet sent before it arrived.
-        if packet.again && (rtt_s < self.base_s || echo.is_some_and(|echo| echo < packet.sent)) {
+        if packet.again && (rtt_s < self.base_s || echo.is_some_and(|echo| ticks(echo) < ticks(packet.sent))) {
             return;
         }
         self.rtt_s = rtt_s;
@@ -346,6 +347,19 @@ mod tests {
             flight.sent(seq, at(seq as u32 - 1));
         }
         flight
+    }
+
+    /// Of a retransmission nothing is concluded where the ACK echoes an earlier millisecond, and so answers what was sent before.
+    #[test]
+    fn timestamps_tell_retransmissions_apart_by_milliseconds() {
+        for (again_s, expected) in [(0.0004, 0.2996), (0.0011, 0.0)] {
+            let mut flight = flight(1);
+            flight.base_s = 0.1;
+            flight.lose(1);
+            flight.sent(1, Time::new(again_s));
+            flight.deliver(1, &[], at(300), Some(at(0)));
+            assert!((flight.rtt_s - expected).abs() < 1e-9, "{again_s}: {}", flight.rtt_s);
+        }
     }
 
     /// RFC 8985 §3.4, example 1: of three packets the first two are lost; the ACK of the third, and a quarter of a

@@ -7,6 +7,12 @@ use crate::time::Time;
 use crate::transport::network::Network;
 use crate::transport::sender::{Env, LastCut, Sender};
 
+/// A time as Linux's timestamps have it, in whole milliseconds (tcp_tsopt_ecr_before): what is retransmitted in the one in which
+/// it left looks as if it was needed.
+pub(super) fn ticks(time: Time) -> i64 {
+    (time.seconds() * 1000.0) as i64
+}
+
 /// What a reduction may be undone to.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
@@ -39,10 +45,11 @@ impl Sender {
         let rack = self.rack_state();
         let Some(Undo { retransmitted_at: Some(at), .. }) = rack.undo else { return };
         let lost = rack.flight.lost() > 0 && !timed_out;
-        if recovering && env.echo < at && ack < recover {
+        let needless = if env.linux() { ticks(env.echo) < ticks(at) } else { env.echo < at };
+        if recovering && needless && ack < recover {
             rack.flight.reordering.note();
         }
-        if (recovering || timed_out) && env.echo < at && !lost && !rack.flight.awaits_again() {
+        if (recovering || timed_out) && needless && !lost && !rack.flight.awaits_again() {
             self.rack_restore(env);
         }
     }
