@@ -25,6 +25,7 @@ import tightlink as tl
 from in_real_time import measures, needs_links
 from programs import needs
 from tightlink import cli
+from tightlink.commands import emulate as emulate_command
 from tightlink.commands import measure_file
 from tightlink.measure import hosts, machine, results, sender_iperf3, settings
 from tightlink.measure.measuring import measure
@@ -471,6 +472,25 @@ def test_iperf3_errors_are_sentences() -> None:
         sender_iperf3._read("", "iperf3 for ftp")
     ended = {"error": "interrupt - the client has terminated", "intervals": []}
     assert sender_iperf3._read(json.dumps(ended), "iperf3 for ftp") == ended
+
+
+@pytest.mark.parametrize("command", ["measure", "emulate"])
+def test_without_tun_devices_the_other_kind_is_named(
+    command: str, said: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ftp.toml"
+    file.write_text(FTP)
+    why = "/dev/net/tun cannot be opened (no such file or directory): load or allow TUN"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise tl.TightlinkError(why)
+
+    monkeypatch.setattr(machine, "missing", lambda need: why if need == "tun" else None)
+    monkeypatch.setattr(emulate_command, "Emulation", refuse)
+    code, out, err = said(command, str(file))
+    assert (code, out) == (2, "")
+    wanted = "--device packet needs none; tightlink run simulates the scenario without it"
+    assert err == f"tightlink: {why}; {wanted}\n"
 
 
 class Told:

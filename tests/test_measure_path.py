@@ -402,6 +402,14 @@ def test_answers_are_not_trusted(line: bytes, problem: str) -> None:
     thread.join(20)
 
 
+def test_a_path_that_swallows_large_packets_without_a_word_is_no_path_without_udp() -> None:
+    thread, port = lying([b'{"seq": [], "received_ns": [], "overflowed": 0}\n'])
+    expected = "packets of 92 B come back, and none of 1428 B arrives: .*; choose a smaller payload, such as 1200 B$"
+    with pytest.raises(TightlinkError, match=expected):
+        probes.trains((HERE, port), probes.Plan(), [92])
+    thread.join(20)
+
+
 def test_a_listener_that_says_a_byte_now_and_then_is_given_up() -> None:
     end = listen(HERE)
 

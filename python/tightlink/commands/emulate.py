@@ -5,14 +5,16 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
 from tightlink.commands.options import Names, Output, Set, changes, seconds
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.measure.emulation import Emulation, told
+from tightlink.measure.hosts import Device
+from tightlink.measure.machine import check_tun
 from tightlink.measure.plan import Plan
 from tightlink.measure.programs import Program
 from tightlink.measure.relay import InvalidMeasurementError
@@ -81,7 +83,7 @@ def emulate(
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(output, {"identity": "new", "source": MEASUREMENT}, [])
     code = 0
-    with Emulation(plan, device, duration_s=lasts_s, late_s=late_s, burn=burn, trace=output is not None) as emulation:
+    with _emulated(plan, device, duration_s=lasts_s, late_s=late_s, burn=burn, trace=output is not None) as emulation:
         if command:
             code = _run(emulation, host, command)
         else:
@@ -101,6 +103,18 @@ def emulate(
         say(f"wrote {output}")
     found = warned(run.warnings)
     return code if command else found
+
+
+def _emulated(plan: Plan, device: Device, **options: Any) -> Emulation:
+    """The links at work; where the machine has no devices of this kind, an error that says what works instead."""
+    try:
+        return Emulation(plan, device, **options)
+    except ScenarioError:
+        raise
+    except TightlinkError:
+        if device == "tun":
+            check_tun()
+        raise
 
 
 def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", set_: "dict[str, object]") -> Scenario:

@@ -14,7 +14,7 @@ from tightlink.diagnosis.commands import Typed
 from tightlink.errors import TightlinkError
 from tightlink.files import check_takes_files
 from tightlink.lazy import pl
-from tightlink.measure import machine
+from tightlink.measure.machine import check_tun
 from tightlink.measure.measuring import check, measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.system import need_linux
@@ -67,8 +67,8 @@ def scenario(
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
         check_takes_files(folder.parent)
     check(wanted, sender=sender, links=link or ())
-    if device == "tun" and (why := machine.missing("tun")) is not None:
-        raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
+    if device == "tun":
+        check_tun()
     given: dict[str, Any] = {
         "sender": sender,
         "links": link or (),

@@ -93,7 +93,7 @@ def _probed(host: str, to: Address, plan: Plan) -> PathAnswer:
     say(f"sending at most {plan.packets} datagrams, {units.format_size(plan.bytes)}, to {to[0]} port {to[1]}")
     with watching(f"measuring the path to {host}"):
         round_trips = probes.echoes(to, plan)
-        sent = probes.trains(to, plan)
+        sent = probes.trains(to, plan, round_trips)
         trains = PacketTrains(probes.of_trains(sent, plan), plan.train_packets, plan.packet_bytes)
         rough = trains.rate_bps()
         flooded = None if rough is None else probes.overload(to, plan, rough.value)

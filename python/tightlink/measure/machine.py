@@ -11,7 +11,7 @@ from tightlink.errors import TightlinkError
 from tightlink.measure.forwarding import try_out
 from tightlink.measure.testbed import Bed
 
-Need = Literal["tun", "forwarding", "iperf3", "ping"]
+Need = Literal["tun", "packet", "forwarding", "iperf3", "ping"]
 
 
 @functools.cache
@@ -19,14 +19,20 @@ def missing(need: Need) -> str | None:
     """Why something is not there, or nothing where it is.
 
     Args:
-        need: ``tun``, hosts as namespaces with TUN devices; ``forwarding``, a router that is the kernel, with a
-            processor beside that of its sender; ``iperf3`` or ``ping``, the programs.
+        need: ``tun``, hosts as namespaces with TUN devices; ``packet``, with packet sockets instead; ``forwarding``, a
+            router that is the kernel, with a processor beside that of its sender; ``iperf3`` or ``ping``, the programs.
     """
     try:
         if need == "tun":
             with Bed() as bed:
                 bed.add_host("host")
                 os.close(bed.add_tun("host", "10.0.0.1/32"))
+        elif need == "packet":
+            with Bed() as bed:
+                for host in ("host", "links"):
+                    bed.add_host(host)
+                bed.add_wire(("host", "10.0.0.1/32"), ("links", None))
+                os.close(bed.packet_socket("links", "wire0"))
         elif need == "forwarding":
             try_out()
         elif shutil.which(need) is None:
@@ -34,3 +40,14 @@ def missing(need: Need) -> str | None:
     except TightlinkError as error:
         return str(error)
     return None
+
+
+def check_tun() -> None:
+    """Whether hosts can have TUN devices.
+
+    Raises:
+        TightlinkError: They cannot; the sentence says what works instead.
+    """
+    if (why := missing("tun")) is not None:
+        instead = ["--device packet needs none"] if missing("packet") is None else []
+        raise TightlinkError("; ".join([why, *instead, "tightlink run simulates the scenario without it"]))

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import shutil
 import socket as sockets
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink import units
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array as Times
 from tightlink.lazy import NDArray, np
@@ -46,6 +48,8 @@ _LEAST_INTERVAL_S: Final = 5e-6
 _SLACK_S: Final = 3.0
 #: A silence that ends a visit, beyond that between trains: longer than a queue.
 _IDLE_S: Final = 0.7
+#: What paths take whole that take IPv6 (RFC 8200 §5), with room for a tunnel.
+_SMALLER: Final = "1200 B"
 _PING: Final = re.compile(r"time=([\d.]+) ms")
 
 
@@ -161,15 +165,27 @@ def round_trips(sent: UdpSent, back: UdpReceived) -> Times:
     return times[times > 0]
 
 
-def trains(to: Address, plan: Plan) -> Sent:
+def trains(to: Address, plan: Plan, back: Collection[int] = ()) -> Sent:
     """Trains, so far apart that the path is empty again: one alone tells how far that is.
+
+    Args:
+        to: Where to.
+        plan: What of.
+        back: Sizes of packets that came back before.
 
     Raises:
         TightlinkError: Trains take too long on this path, or none arrives.
     """
     first = _trains(to, plan, 1, _LEAST_APART_S)
     if not first.received_s.size:
-        raise TightlinkError(f"{to[0]} port {to[1]}: no datagram arrives there: something on the way stops UDP")
+        why = "no datagram arrives there: something on the way stops UDP"
+        if back:
+            smaller = f", such as {_SMALLER}" if units.size(_SMALLER) < plan.payload_bytes else ""
+            why = (
+                f"packets of {min(back)} B come back, and none of {plan.packet_bytes} B arrives: the path takes "
+                f"none of that size, and no router says so; choose a smaller payload{smaller}"
+            )
+        raise TightlinkError(f"{to[0]} port {to[1]}: {why}")
     every = max(_LEAST_APART_S, _APART * float(np.ptp(first.received_s)))
     count = min(plan.trains, int(_TRAINS_S / every))
     if count < _FEW:
