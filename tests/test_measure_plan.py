@@ -7,7 +7,7 @@ import pytest
 import tightlink as tl
 from in_real_time import needs_links
 from tightlink.measure.plan import Plan
-from tightlink.measure.settings import differences, largest_packet, of_hosts
+from tightlink.measure.settings import differences, largest_of_programs, largest_packet, of_hosts
 from tightlink.measure.sides import Route
 
 WIRE = """
@@ -143,6 +143,27 @@ def test_transports_begin_as_the_profile_says(one_flow: str) -> None:
     # Segments without offloads take a multiple of their payload in a buffer: its own largest one holds 2.6 MB of them.
     assert int(linux["a"].system["net.ipv4.tcp_wmem"].split()[2]) >= 4 * (3 << 20)
     assert "net.ipv4.tcp_wmem" not in linux["b"].system
+
+
+@pytest.mark.parametrize(
+    ("link", "traffic", "mtu"),
+    [
+        ("", 'kind = "cbr", rate = "1 Mbit/s", udp.payload = "1000 B"', 1500),
+        ("", 'kind = "bulk", tcp.payload = "20 B"', 1500),
+        (', mtu = "1280 B"', 'kind = "cbr", rate = "1 Mbit/s", udp.payload = "100 B"', 1280),
+        (', mtu = "9000 B"', 'kind = "bulk", tcp.payload = "1448 B"', 9000),
+    ],
+)
+def test_programs_of_an_emulation_have_the_mtu_of_the_links_and_not_that_of_the_traffic(
+    link: str, traffic: str, mtu: int
+) -> None:
+    wire = f'duration = "1 s"\nlink.wire = {{ ends = ["a", "b"], rate = "2 Mbit/s"{link} }}\n'
+    assert largest_of_programs(_plan(f'{wire}traffic.t = {{ from = "a", to = "b", {traffic} }}\n')) == mtu
+
+
+def test_programs_of_an_emulation_have_the_mtu_of_ethernet_where_links_have_none(one_flow: str) -> None:
+    assert largest_of_programs(_plan(one_flow)) == 1500
+    assert largest_of_programs(_plan(one_flow.replace('"1000 B"', '"8960 B"'))) == 9000
 
 
 def test_what_linux_does_its_own_way_is_known(one_flow: str) -> None:

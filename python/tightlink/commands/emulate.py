@@ -50,7 +50,7 @@ def emulate(
     """Put the bottlenecks of a scenario between hosts of this machine, in real time.
 
     Args:
-        file: Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
+        file: Scenario, a TOML file; of its traffic who sends to whom, and how TCP begins there. None with --trace.
         command: After --, a program to run in a host, and its arguments: the links end with it, and its exit code is
             the command's. It reaches the scenario's hosts by their names, and no other network. Without a program, how
             to enter the hosts is printed, and Ctrl-C ends the links.

@@ -23,6 +23,7 @@ from tightlink.measure.hosts import QUEUE, Device, lay_out, unread
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import Relay, check_read, relay_spec
 from tightlink.measure.results import identity, manifest
+from tightlink.measure.settings import largest_of_programs
 from tightlink.measure.sides import Host
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traced import with_queueing_delays
@@ -63,7 +64,8 @@ class Emulation:
         ring = input_ring(plan, device) if burn else QUEUE
         with contextlib.ExitStack() as stack:
             self.bed = stack.enter_context(Bed())
-            hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queue=ring)))
+            mtu = largest_of_programs(plan)
+            hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, mtu=mtu, queue=ring)))
             self.warnings = [*plan.warnings, *(f"not set: {text}" for text in hosts.not_set)]
             self._known = metadata.machine() | {"hosts": metadata.hosts(self.bed, plan)}
             self._load, self._began = metadata.load(), time.time()

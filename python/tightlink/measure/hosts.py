@@ -48,20 +48,21 @@ class Hosts:
             os.close(port)
 
 
-def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queue: int = QUEUE) -> Hosts:
+def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, mtu: int | None = None, queue: int = QUEUE) -> Hosts:
     """Make the hosts of a plan.
 
     Args:
         bed: Where; it has no hosts yet.
         plan: The hosts and their sides.
         device: Kind of the devices at the links: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames.
+        mtu: Largest IP packet, in bytes (default: that of the scenario's flows).
         queue: What a TUN device holds until it is read, in packets.
 
     Raises:
         ScenarioError: The hosts cannot be as the scenario says.
         TightlinkError: The machine does not allow it.
     """
-    settings, mtu = of_hosts(plan), largest_packet(plan)
+    settings, mtu = of_hosts(plan), mtu or largest_packet(plan)
     for name in plan.hosts:
         bed.add_host(name)
     not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in _set(bed, host, own).items()]

@@ -24,6 +24,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, located
 from tightlink.measure.plan import Plan
+from tightlink.measure.testbed import ETHERNET_MTU
 from tightlink.scenario.congestion import congestion_spec, control_name
 from tightlink.scenario.profiles import LINUX
 from tightlink.scenario.values import ACCURATE_ECN
@@ -187,8 +188,21 @@ def largest_packet(plan: Plan) -> int:
             key = f"traffic.{flow['group']}.{transport}.payload"
             raise ScenarioError(text, key=key, value=f"{spec['payload_bytes']} B").located(plan.scenario.file)
         sizes.append(size)
-    limits: list[int] = [link["mtu_bytes"] for link in plan.directions if link["mtu_bytes"] is not None]
-    return max(_LEAST_MTU, min([max(sizes), *limits]))
+    return max(_LEAST_MTU, min([max(sizes), *_limits(plan)]))
+
+
+def largest_of_programs(plan: Plan) -> int:
+    """The MTU of devices over which any program sends, in bytes: that of the links; of links without one, Ethernet's.
+
+    Over links without one packets of the scenario may be larger.
+    """
+    specs = [spec for flow in plan.flows() for spec in flow["transport"].values()]
+    sizes = [spec["payload_bytes"] + spec["header_bytes"] for spec in specs]
+    return max(_LEAST_MTU, min(_limits(plan), default=max(ETHERNET_MTU, *sizes)))
+
+
+def _limits(plan: Plan) -> list[int]:
+    return [link["mtu_bytes"] for link in plan.directions if link["mtu_bytes"] is not None]
 
 
 def differences(plan: Plan) -> list[str]:

@@ -39,7 +39,7 @@ _MOST_DESCRIPTORS: Final = 4
 _PATIENCE_S: Final = 60.0
 #: Usual transmit queue of an interface, in packets.
 _QUEUE: Final = 1000
-_ETHERNET_MTU: Final = 1500
+ETHERNET_MTU: Final = 1500
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Bed:
         self._hosts[name], _ = self._ask("host", host=name)
 
     def add_tun(
-        self, host: str, address: str, *, device: str = "tight0", mtu: int = _ETHERNET_MTU, queue: int = _QUEUE
+        self, host: str, address: str, *, device: str = "tight0", mtu: int = ETHERNET_MTU, queue: int = _QUEUE
     ) -> int:
         """A TUN device in a host, with an address such as 10.0.0.1/32, which holds so many packets until they are read.
 
@@ -158,7 +158,7 @@ class Bed:
         other: tuple[str, str | None],
         *,
         devices: tuple[str, str] = ("wire0", "wire0"),
-        mtu: int = _ETHERNET_MTU,
+        mtu: int = ETHERNET_MTU,
     ) -> tuple[str, str]:
         """A pair of devices, connected to each other, one in each of two hosts.
 
