@@ -18,6 +18,7 @@ from programs import need
 from tightlink.analysis import measurements
 from tightlink.commands import measure_grid
 from tightlink.experiment import open as open_folder
+from tightlink.measure.iperf3 import Datagrams, Iperf3Error
 from tightlink.measure.probe import open_udp
 
 if TYPE_CHECKING:
@@ -102,6 +103,30 @@ def test_a_sweep_of_datagrams_on_loopback(tmp_path: Path, said: Said) -> None:
     assert runs["throughput_bps"].to_list() == pytest.approx(rates.to_list())
     # What finds saturation reads this: sizes, rates and throughput agree.
     assert measurements.sizes_and_rates(measurements.read(folder)).height == 2
+
+
+def test_datagrams_in_fragments_are_told_and_failures_count_as_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    broken = set[int]()
+
+    def sent(*_: object, payload_bytes: int, **__: object) -> Datagrams:
+        if payload_bytes in broken:
+            raise Iperf3Error("iperf3: the server is busy running a test")
+        return Datagrams(100, 100, 1.0, 0.0, "iperf 3.12")
+
+    monkeypatch.setattr(measure_grid, "datagrams", sent)
+    monkeypatch.setattr(measure_grid, "program", lambda: None)
+    monkeypatch.setattr(measure_grid, "known_mtu", lambda *_: 1500)
+    command = ["measure", "udp-sweep", "--host", HERE, "--rates", "1 Mbit/s", "--time", "1 s", "-o", str(tmp_path)]
+    code, _, err = said(*command, "--payloads", "1472,1473,3000", "--repeat", "1")
+    assert code == 3
+    warning = "--payloads: 1473, 3000: packets are datagrams here, in fragments of at most 1500 B"
+    assert err.splitlines()[-1] == f"tightlink: warning: {warning}"
+    broken.add(3000)
+    code, _, err = said(*command, "--payloads", "1472,1473,3000", "--repeat", "2")
+    assert code == 1
+    assert "tightlink: 3 of 6 measurements were there already" in err.splitlines()
 
 
 def test_a_server_that_is_not_there_and_a_control_that_is_not_there(tmp_path: Path, said: Said) -> None:

@@ -1,5 +1,6 @@
 """``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's options."""
 
+import contextlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from tightlink.experiment.levels import Interval, levels
 from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
 from tightlink.experiment.precision import median_half_width
 from tightlink.measure.iperf3 import datagrams, program, transfer
-from tightlink.measure.path import HEADERS_BYTES, resolved
+from tightlink.measure.path import HEADERS_BYTES, known_mtu, resolved
 from tightlink.numbers import TOO_FEW, UNKNOWN, leaves, several
 
 _BITS: Final = 8
@@ -154,7 +155,8 @@ def udp_sweep(
         rates: What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
     """
     address, seconds = options.server, options.seconds
-    headers = HEADERS_BYTES[6 if ":" in address else 4]
+    version = 6 if ":" in address else 4
+    headers = HEADERS_BYTES[version]
     offered = {text.strip(): _rate(text) for text in rates.split(",")}
     factors: dict[str, list[Any]] = {
         "payload_bytes": _sizes("--payloads", payloads, (16, 65_507)),
@@ -189,7 +191,14 @@ def udp_sweep(
         ("goodput", "goodput_bps", units.format_rate),
         ("loss", "loss", lambda value: units.format_fraction(round(value, 5))),
     )
-    return _run(options, {"transport": "udp"}, factors, measure, shown=shown, warnings=[], json_=json_)
+    warnings = []
+    # Without a route iperf3 says so.
+    with contextlib.suppress(OSError):
+        whole_bytes = known_mtu((address, options.port), version)
+        if cut := [str(payload) for payload in factors["payload_bytes"] if payload + headers > whole_bytes]:
+            text = f"packets are datagrams here, in fragments of at most {whole_bytes} B"
+            warnings.append(f"--payloads: {', '.join(cut)}: {text}")
+    return _run(options, {"transport": "udp"}, factors, measure, shown=shown, warnings=warnings, json_=json_)
 
 
 def _run(
@@ -217,7 +226,8 @@ def _run(
     for damaged in finished.damaged:
         say(damaged.mended)
     if finished.measured < len(finished.done):
-        say(f"{len(finished.done) - finished.measured} of {len(finished.done)} measurements were there already")
+        wanted = len(finished.done) + len(finished.failures)
+        say(f"{len(finished.done) - finished.measured} of {wanted} measurements were there already")
     for (cell, _), error in finished.failures.items():
         say(f"failed: {', '.join(map(str, cell))}: {error}")
     if finished.not_converged and repeats.precision is not None:

@@ -144,14 +144,18 @@ def check_whole(to: Address, plan: Plan) -> None:
     Raises:
         TightlinkError: They would.
     """
-    with sockets.socket(family(to), sockets.SOCK_DGRAM) as end:
-        end.connect(to)
-        mtu_bytes = end.getsockopt(*_MTU[plan.version])
-    if plan.packet_bytes > mtu_bytes:
+    if plan.packet_bytes > (mtu_bytes := known_mtu(to, plan.version)):
         raise TightlinkError(
             f"{to[0]}: the path takes packets of {mtu_bytes} B whole: choose a payload of "
             f"{mtu_bytes - plan.headers_bytes} B or less"
         )
+
+
+def known_mtu(to: Address, version: int) -> int:
+    """The largest IP packet that the path takes whole, in bytes, as far as the kernel knows."""
+    with sockets.socket(family(to), sockets.SOCK_DGRAM) as end:
+        end.connect(to)
+        return end.getsockopt(*_MTU[version])
 
 
 def round_trips(sent: UdpSent, back: UdpReceived) -> Times:
