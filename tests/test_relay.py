@@ -325,6 +325,16 @@ def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path, said: Sa
 
 
 @needs_links
+def test_a_program_is_told_of_an_interrupt_that_came_to_the_command_alone(wire: Path) -> None:
+    waits = "import sys, time; print('waits', flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt: sys.exit(5)"
+    with _emulate(wire, "--late", "1 s", "--", sys.executable, "-c", waits) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "waits\n"
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 5
+
+
+@needs_links
 def test_ctrl_c_ends_the_link_and_its_hosts_can_be_entered(wire: Path) -> None:
     with _emulate(wire) as ended:
         assert ended.stdout is not None

@@ -1,8 +1,10 @@
 """The command ``tightlink emulate``."""
 
 import contextlib
+import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -16,7 +18,7 @@ from tightlink.measure.emulation import Emulation, told
 from tightlink.measure.hosts import Device
 from tightlink.measure.machine import check_tun
 from tightlink.measure.plan import Plan
-from tightlink.measure.programs import Program
+from tightlink.measure.programs import GRACE_S, Program
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.system import need_linux
 from tightlink.run import MEASUREMENT, is_there
@@ -177,18 +179,22 @@ def _run(emulation: Emulation, host: str, command: tuple[str, ...]) -> int:
     """Run a program in a host, until it or the links end; its exit code."""
     for each in emulation.plan.hosts.values():
         say(f"{each.name} is {each.address}")
-    with _ctrl_c_for_the_program():
+    with _ctrl_c_for_the_program() as asked:
         program = emulation.bed.popen(host, command, descriptors=(0, 1, 2), session=False)
-        code = _ended(emulation, program, command[0])
+        code = _ended(emulation, program, command[0], asked)
     return _SIGNALLED - code if code < 0 else code
 
 
-def _ended(emulation: Emulation, program: Program, command: str) -> int:
+def _ended(emulation: Emulation, program: Program, command: str, asked: list[float]) -> int:
     told = False
     while True:
         try:
             return program.wait(_LOOK_S)
         except TimeoutError:
+            if asked and time.monotonic() > asked[-1] + GRACE_S:
+                asked.clear()
+                if not _in_foreground():
+                    program.signal(signal.SIGINT)
             if not emulation.relay.works and not told:
                 say(f"the links have ended, and with them {command}")
                 program.stop()
@@ -196,10 +202,23 @@ def _ended(emulation: Emulation, program: Program, command: str) -> int:
 
 
 @contextlib.contextmanager
-def _ctrl_c_for_the_program() -> Iterator[None]:
-    """Ctrl-C reaches the program, which is in the same terminal: what it does then is its affair."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+def _ctrl_c_for_the_program() -> Iterator[list[float]]:
+    """Ctrl-C reaches the program, which is in the same terminal: what it does then is its affair.
+
+    When it came here is listed: a signal from elsewhere may not have reached the program.
+    """
+    asked: list[float] = []
+    before = signal.signal(signal.SIGINT, lambda *_: asked.append(time.monotonic()))
     try:
-        yield
+        yield asked
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _in_foreground() -> bool:
+    """Whether what a terminal's keys send comes to all of this process's group, and so to the program."""
+    try:
+        with open("/dev/tty", "rb", buffering=0) as terminal:  # noqa: PTH123
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
