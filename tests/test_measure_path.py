@@ -402,6 +402,30 @@ def test_answers_are_not_trusted(line: bytes, problem: str) -> None:
     thread.join(20)
 
 
+@pytest.mark.parametrize(
+    ("visits", "known", "what"), [(2, [False, True, False], "bandwidth"), (4, [True, True, False], "queue")]
+)
+def test_what_was_measured_before_the_other_end_left_is_kept(
+    visits: int, known: list[bool], what: str, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "_LEAST_INTERVAL_S", 0.0)
+    with socket.socket() as free:
+        free.bind((HERE, 0))
+        port = free.getsockname()[1]
+    ready = threading.Event()
+    other = {"visits": visits, "say": lambda _: ready.set()}
+    thread = threading.Thread(target=listener.serve, args=(HERE, port), kwargs=other, daemon=True)
+    thread.start()
+    assert ready.wait(10)
+    code, out, err = said("measure", "path", HERE, "--port", str(port), "--trains", "20", "--json")
+    thread.join(30)
+    found = json.loads(out)
+    assert code == 3
+    assert [found[name] is not None for name in ("bandwidth_bps", "rtt_s", "queue_packets")] == known
+    # It has ended, or has closed its port, too.
+    assert f"tightlink: warning: {what}: {HERE}" in err
+
+
 def test_a_path_that_swallows_large_packets_without_a_word_is_no_path_without_udp() -> None:
     thread, port = lying([b'{"seq": [], "received_ns": [], "overflowed": 0}\n'])
     expected = "packets of 92 B come back, and none of 1428 B arrives: .*; choose a smaller payload, such as 1200 B$"

@@ -1,9 +1,10 @@
 """``tightlink measure path`` and ``tightlink measure serve``: the path to a host, from both of its ends."""
 
+import functools
 from pathlib import Path
 
 from tightlink import units
-from tightlink.analysis.path.answer import PathAnswer, judged, of_others
+from tightlink.analysis.path.answer import PathAnswer, judged, of_others, of_round_trips
 from tightlink.analysis.path.estimate import PacketTrains, overload
 from tightlink.commands.options import LARGEST_PORT, Json, Output, option, whole
 from tightlink.commands.table_options import with_table_options
@@ -93,15 +94,25 @@ def _probed(host: str, to: Address, plan: Plan) -> PathAnswer:
     say(f"sending at most {plan.packets} datagrams, {units.format_size(plan.bytes)}, to {to[0]} port {to[1]}")
     with watching(f"measuring the path to {host}"):
         round_trips = probes.echoes(to, plan)
-        sent = probes.trains(to, plan, round_trips)
+        try:
+            sent = probes.trains(to, plan, round_trips)
+        except TightlinkError as error:
+            if not round_trips:
+                raise
+            # The other end may have left meanwhile: what was measured before stays.
+            return of_round_trips(host, round_trips_s=round_trips, why=str(error))
         trains = PacketTrains(probes.of_trains(sent, plan), plan.train_packets, plan.packet_bytes)
+        known = functools.partial(judged, host, round_trips_s=round_trips, trains=trains)
         rough = trains.rate_bps()
-        flooded = None if rough is None else probes.overload(to, plan, rough.value)
+        try:
+            flooded = None if rough is None else probes.overload(to, plan, rough.value)
+        except TightlinkError as error:
+            return known(flood=None, overflowed=sent.overflowed, no_flood=str(error))
     flood = None
     if flooded is not None:
         flood = overload(flooded.seq, flooded.sent_s, flooded.received_seq, flooded.delay_s, plan.packet_bytes)
     overflowed = sent.overflowed + (0 if flooded is None else flooded.overflowed)
-    return judged(host, round_trips_s=round_trips, trains=trains, flood=flood, overflowed=overflowed)
+    return known(flood=flood, overflowed=overflowed)
 
 
 def _alone(host: str, to: Address, plan: Plan) -> PathAnswer:

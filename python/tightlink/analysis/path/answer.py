@@ -32,6 +32,8 @@ _RTT_SPREAD: Final = 0.1
 _NEGLIGIBLE: Final = 0.01
 #: Of the packets of an overload must be overtaken, for that to be why some are late.
 _OVERTAKEN: Final = 0.002
+_TOO_SLOW: Final = "this end cannot send faster than the path carries"
+_UNCHECKED: Final = "no overload checks what trains say"
 _OTHER_TRAFFIC: Final = "there is other traffic"
 
 
@@ -98,11 +100,17 @@ class PathAnswer:
 
 
 def judged(
-    host: str, *, round_trips_s: Mapping[int, Array], trains: PacketTrains, flood: Overload | None, overflowed: int
+    host: str,
+    *,
+    round_trips_s: Mapping[int, Array],
+    trains: PacketTrains,
+    flood: Overload | None,
+    overflowed: int,
+    no_flood: str = _TOO_SLOW,
 ) -> PathAnswer:
     """What the probes say of a path, one way held against the other.
 
-    Round-trip times are by the size of the packets, headers included; there is no flood where this end is too slow.
+    Round-trip times are by the size of the packets, headers included; ``no_flood`` says why there is no flood.
     """
     doubts: list[tuple[str, str]] = []
     bps = trains.rate_bps()
@@ -117,11 +125,22 @@ def judged(
         doubts.append(("bandwidth", f"trains differ, half of them by {percent(spread)} or more"))
     if overflowed:
         doubts.append(("bandwidth", f"the other end was too slow for {overflowed} datagrams"))
-    bps, queue = _flooded(bps, lasting, trains, flood, doubts)
+    if flood is None:
+        doubts += [("queue", no_flood), ("bandwidth", _UNCHECKED)]
+        queue = None
+    else:
+        bps, queue = _flooded(bps, lasting, trains, flood, doubts)
     rtt = _rtt(round_trips_s, bps.value, doubts)
     if rtt is not None and any(what == "queue" and _OTHER_TRAFFIC in why for what, why in doubts):
         doubts.append(("rtt", f"at most this: if {_OTHER_TRAFFIC}, round trips wait in its queue"))
     return PathAnswer(host, bps, rtt, queue, tuple(doubts))
+
+
+def of_round_trips(host: str, *, round_trips_s: Mapping[int, Array], why: str) -> PathAnswer:
+    """What is known of a path where only round trips could be measured: ``why`` says why its rate could not."""
+    doubts = [("bandwidth", why), ("queue", "no overload filled it, as the rate of the path is not known")]
+    rtt = _rtt(round_trips_s, None, doubts)
+    return PathAnswer(host, None, rtt, None, tuple(doubts))
 
 
 def of_others(
@@ -144,17 +163,16 @@ def _flooded(
     bps: Estimate,
     lasting: Estimate | None,
     trains: PacketTrains,
-    flood: Overload | None,
+    flood: Overload,
     doubts: list[tuple[str, str]],
 ) -> tuple[Estimate, Estimate | None]:
     """The rate, held against that of the overload while the queue was full, and the queue."""
     rough = lasting if lasting is not None and trains.short else bps
-    if flood is None or flood.offered_bps < _OVERLOADED * rough.value:
-        why = "this end cannot send faster than the path carries"
-        if flood is not None and lasting is not None and flood.offered_bps < rough.value and not trains.lost_first:
+    if flood.offered_bps < _OVERLOADED * rough.value:
+        why = _TOO_SLOW
+        if lasting is not None and flood.offered_bps < rough.value and not trains.lost_first:
             why = "this end sent in bursts and not as fast as planned: a machine is busy"
-        doubts.append(("queue", why))
-        doubts.append(("bandwidth", "no overload checks what trains say"))
+        doubts += [("queue", why), ("bandwidth", _UNCHECKED)]
         return bps, None
     if flood.lost.all():
         doubts.append(("queue", "nothing of the overload arrived"))
