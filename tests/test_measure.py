@@ -496,8 +496,9 @@ def test_without_tun_devices_the_other_kind_is_named(
 class Told:
     """A program of iperf3 that ends after a time, or when it is told to."""
 
-    def __init__(self, *, ends_s: float = math.inf) -> None:
+    def __init__(self, *, ends_s: float = math.inf, code: int = 0, output: str = '{"intervals": []}') -> None:
         self.ends_s, self.signals, self.waited_s = ends_s, list[int](), 0.0
+        self.said = SimpleNamespace(code=code, output=output)
 
     def wait(self, timeout_s: float) -> int:
         self.waited_s = max(self.waited_s, timeout_s)
@@ -509,18 +510,21 @@ class Told:
         self.signals.append(number)
 
     def finish(self, _: float) -> SimpleNamespace:
-        return SimpleNamespace(output='{"intervals": []}')
+        return self.said
 
 
 def test_iperf3_servers_have_time_to_end_and_those_without_a_client_are_told_to() -> None:
-    busy, silent, alone = Told(ends_s=8.0), Told(), Told()
+    busy, silent, alone, unheard = Told(ends_s=8.0), Told(), Told(), Told()
     sender = sender_iperf3.Iperf3()
     (job,) = jobs(Plan.of(tl.loads(FTP)))
-    for server, client in ((busy, Told(ends_s=0.0)), (silent, Told(ends_s=0.0)), (alone, None)):
+    # The last client was ended before it could say anything: its flow began as the scenario ended.
+    begun = Told(ends_s=0.0, code=-signal.SIGINT, output="")
+    for server, client in ((busy, Told(ends_s=0.0)), (silent, Told(ends_s=0.0)), (alone, None), (unheard, begun)):
         sender._pairs.append(sender_iperf3._Pair(job, cast("Any", server), cast("Any", client)))
     sender.finish()
-    assert [each.signals for each in (busy, silent, alone)] == [[], [signal.SIGINT], [signal.SIGINT]]
-    assert alone.waited_s == 0
+    assert busy.signals == []
+    assert [each.signals for each in (silent, alone, unheard)] == [[signal.SIGINT]] * 3
+    assert (alone.waited_s, unheard.waited_s) == (0, 0)
 
 
 def test_what_is_missing_is_known() -> None:

@@ -125,11 +125,13 @@ class Iperf3:
                 if not pair.ended:
                     pair.client.signal(signal.SIGINT)
                 said = pair.client.finish(_PATIENCE_S)
-                pair.sent = _read(said.output, f"iperf3 for {pair.job.label}")
+                # One that has just begun does not know yet what to say of an interrupt, nor has it sent anything.
+                if said.output or said.code != -signal.SIGINT:
+                    pair.sent = _read(said.output, f"iperf3 for {pair.job.label}")
         until_s = time.monotonic() + _PATIENCE_S
         for pair in self._pairs:
-            # Its client has told it to end, and a signal while it ends would make it fail; without a client it listens.
-            if pair.client is None or not _ends(pair.server, until_s):
+            # Its client has told it to end, and a signal while it ends would make it fail; without one it listens.
+            if not (pair.sent and _ends(pair.server, until_s)):
                 pair.server.signal(signal.SIGINT)
             pair.received = _read(pair.server.finish(_PATIENCE_S).output, f"iperf3 for {pair.job.label}")
 
