@@ -24,6 +24,7 @@ from tightlink.errors import TightlinkError
 from tightlink.measure.emulation import Emulation
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, late_after_s, relay_spec
+from tightlink.measure.traced import of_flow
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
@@ -237,6 +238,20 @@ def test_hosts_see_the_link(device: Any) -> None:
     assert (there["source"][0], there["destination"]) == ("10.64.0.1", ["10.64.128.1", 9])
     # Nobody listens on port 9, and says so.
     assert all(flow["protocol"] in {1, 17} for flow in run.manifest["relay"]["flows"])
+
+
+@measures
+def test_copies_that_a_link_makes_are_received_and_neither_wait_nor_take_its_time() -> None:
+    with Emulation(_plan(**{"link.wire.duplicate": "100 %"}), late_s=1.0, trace=True) as emulation:
+        flood = emulation.bed.run("a", [sys.executable, "-c", _FLOOD, "10.64.128.1", "4"], timeout_s=20)
+        assert flood.code == 0, flood.errors
+        run = emulation.finish()
+    there = run.packets.filter((pl.col("from") == "a") & (pl.col("type") == "udp"))
+    counts = dict(there["event"].value_counts().iter_rows())
+    assert counts == {"+": 4, "-": 4, "r": 8}
+    (flow,) = there["flow"].unique()
+    assert of_flow(there, flow, way=[("a", "b")])["packets_sent"] == 4
+    assert of_flow(there, flow, way=[("a", "b")])["packets_delivered"] == 8
 
 
 @measures

@@ -49,6 +49,15 @@ struct Transit {
     begun_s: f64,
 }
 
+impl Transit {
+    /// What the trace says of it at its link. A copy is made behind the line: it neither waits for it nor is on it.
+    fn told(&self) -> Record {
+        let (offer_s, start_s) =
+            if self.copied { (f64::NAN, f64::NAN) } else { (self.record.offer_s, self.record.start_s) };
+        Record { offer_s, start_s, ..self.record }
+    }
+}
+
 /// The packets of a port, in the order in which they came.
 #[derive(Debug)]
 struct Port {
@@ -210,8 +219,8 @@ impl Packets {
         if let Some(Stop::Link(link)) = self.stop(id)
             && !from.start_s.is_nan()
         {
-            sink.note(Record { outcome: Outcome::Passed, ..from });
             if let Some(transit) = self.get(id) {
+                sink.note(Record { outcome: Outcome::Passed, ..transit.told() });
                 (transit.record, transit.copied) = (from.at(link as u16, at.seconds()), false);
             }
         }
@@ -334,12 +343,13 @@ impl Packets {
 
     /// A packet has ended, forwarded at `sent_s` or not.
     pub fn end(&mut self, id: Id, outcome: Outcome, sent_s: f64, sink: &mut impl Sink) {
-        let Some(Transit { record, stage, .. }) = self.get(id) else { return };
-        let due_s = if let Stage::Due(due) = *stage { due.seconds() } else { record.due_s };
+        let Some(transit) = self.get(id) else { return };
+        let record = transit.told();
+        let due_s = if let Stage::Due(due) = transit.stage { due.seconds() } else { record.due_s };
         if record.link != NO_LINK {
-            sink.note(Record { outcome, due_s, sent_s, ..*record });
+            sink.note(Record { outcome, due_s, sent_s, ..record });
         }
-        *stage = Stage::Gone;
+        transit.stage = Stage::Gone;
         let port = &mut self.ports[id.port];
         while let Some(Transit { place, stage: Stage::Gone, .. }) = port.transits.front() {
             port.buffer.forget(*place);

@@ -69,7 +69,7 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0
     carried = own.filter(pl.col("type") != "ack")
     handshake = own.filter((pl.col("type") == "ack") & (pl.col("event") == "+")).height > 0
     arrived = _on(carried, way[-1]).filter(event="r")
-    # What an input ring drops never comes to the link; a copy that a link makes is first seen where it is received.
+    # What an input ring drops never comes to the link. A copy that a link made is first received: nobody sent it.
     sent = carried.unique("uid", keep="first", maintain_order=True).filter(pl.col("event") != "r")
     delays = delays_of_flow(packets, flow, way=way, before_s=before_s)
     one_way = of_delays("one_way_delay", delays["one_way_delay"])
