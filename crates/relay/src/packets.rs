@@ -218,11 +218,10 @@ impl Packets {
         // What a processor has served, or is to serve, is still told of with its link.
         if let Some(Stop::Link(link)) = self.stop(id)
             && !from.start_s.is_nan()
+            && let Some(transit) = self.get(id)
         {
-            if let Some(transit) = self.get(id) {
-                sink.note(Record { outcome: Outcome::Passed, ..transit.told() });
-                (transit.record, transit.copied) = (from.at(link as u16, at.seconds()), false);
-            }
+            sink.note(Record { outcome: Outcome::Passed, ..transit.told() });
+            (transit.record, transit.copied) = (from.at(link as u16, at.seconds()), false);
         }
     }
 
