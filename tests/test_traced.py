@@ -66,6 +66,8 @@ def test_copies_that_a_link_makes_were_not_sent() -> None:
         found = traced.of_flow(_packets(copied), row["flow"], way=_way(row["label"]))
         names = [*COLUMNS, "bytes_sent"]
         assert {name: found[name] for name in names} == {name: row[name] for name in names}
+
+
 def test_copies_that_a_link_makes_are_delivered_and_not_sent() -> None:
     copied = tl.simulate(tl.loads(BUSY).set("link.wire.duplicate", "20 %"), trace=True)
     packets = _packets(copied)
