@@ -532,7 +532,7 @@ def test_a_gap_before_keep_alives_is_told(tmp_path: Path, first: int) -> None:
 
 
 def test_the_table_has_the_round_trips_of_the_sentence_above_it(tmp_path: Path, said: Said) -> None:
-    lossy = {"link.up.loss": "3 %", "link.up.queue": "30 kB", "traffic.a.tcp.congestion": "bbr"}
+    lossy = {"link.up.loss": "5 %", "link.up.queue": "30 kB", "traffic.a.tcp.congestion": "bbr"}
     _captured(tmp_path, lossy)
     connections = tl.capture(tmp_path / "a.pcapng").table("connections").sort("payload_bytes", descending=True)
     samples = tl.capture(tmp_path / "a.pcapng").flows.sort("bytes_sent", descending=True)

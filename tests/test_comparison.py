@@ -287,7 +287,7 @@ def test_replications_of_one_scenario_beside_those_of_another(tmp_path: Path) ->
         "link.wire.delay = 5 ms",
         "link.wire.delay = 6 ms",
     ]
-    with pytest.raises(tl.TightlinkError, match=r"nothing in common .*: expected --by"):
+    with pytest.raises(tl.TightlinkError, match=r"nothing in common .*: expected by or --by"):
         tl.compare(delays, tmp_path / "third")
 
 

@@ -229,9 +229,9 @@ def test_sprayed_packets_that_overtake_each_other() -> None:
     found = _found(tl.simulate(scenario), "p")
     assert found.causes[0].name == "reordering"
     assert "retransmitted without need" in found.answer
-    # Twice the BDP in flight on average is small at times only.
+    # More than the path holds in flight on average is small at times only.
     shuffle = _found(tl.simulate(tl.load(K8).set("routing.ecmp", "packet")), "shuffle")
-    assert "keep the window small at times; 2" in shuffle.answer
+    assert "keep the window small at times; 15 packets in flight on average, the path holds 11" in shuffle.answer
     assert _helps(scenario, "p") == [{"traffic.p.tcp.recovery": "rack"}]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 from scipy.stats import ttest_ind
@@ -385,6 +385,7 @@ def test_factors_varied_one_at_a_time_do_not_lend_each_other_their_effects() -> 
 
 @settings(max_examples=30)
 @given(st.sets(st.integers(0, 15), max_size=10))
+@example({0, 1, 2, 4, 7, 9, 10, 12, 15})  # What is left is half a design, in which products are single factors.
 def test_lost_runs_do_not_change_what_effects_are(lost: set[int]) -> None:
     frame = _full(3, 2).with_columns(y=5 + 4 * pl.col("f0") - 1.5 * pl.col("f1"), place=pl.int_range(16))
     kept = frame.filter(~pl.col("place").is_in(list(lost)))
@@ -393,7 +394,8 @@ def test_lost_runs_do_not_change_what_effects_are(lost: set[int]) -> None:
     if all(kept[name].n_unique() == 2 for name in factors) and np.linalg.matrix_rank(model) == 4:
         found = main_effects(kept, factors, ["y"])
         assert found["effect"].to_list() == pytest.approx([8, -3, 0], abs=1e-9)
-        assert interactions(kept, factors, ["y"])["effect"].fill_nan(0).to_list() == pytest.approx([0] * 3, abs=1e-9)
+        products = interactions(kept, factors, ["y"]).filter(aliases="")["effect"].fill_nan(0).to_list()
+        assert products == pytest.approx([0] * len(products), abs=1e-9)
 
 
 def test_what_a_seed_does_to_all_combinations_is_no_noise() -> None:

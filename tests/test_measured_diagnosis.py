@@ -83,4 +83,4 @@ def test_an_outage_comes_before_the_recovery_from_it() -> None:
     found = _as_measured(run, flows).why()
     assert [cause.name for cause in found.diagnoses[0].causes] == ["saturated_link", "outage", "recovery"]
     # A quarter of the time it is down; the timer, which has doubled four times, expires at 9.3 s.
-    assert "for 40 % link up is down or behind that the retransmission timer is awaited" in found.sentence
+    assert "for 39 % link up is down or behind that the retransmission timer is awaited" in found.sentence

@@ -345,8 +345,10 @@ def test_runs_and_sweeps_from_the_command(
     runs["fast, small"].save(tmp_path / "run")
     assert cli.main(["analyze", "oscillation", str(tmp_path / "run"), "--begin", "15 s"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("bulk[0] cwnd_packets: oscillates with a period of 0.2")
-    assert "round trips) and an amplitude of 2" in lines[0]
+    assert lines[0].startswith(
+        "bulk[0] cwnd_packets: oscillates with a period of 0.196 s (3.16 round trips) and an amp"
+    )
+    assert "amplitude of 30 % of the mean" in lines[0]
     assert lines[-1] == "do not vary: bottleneck.reverse packets_dropped"
     assert cli.main(["analyze", "oscillation", str(tmp_path)]) == 2
     assert "expected the folder of a finished sweep or study" in capsys.readouterr().err

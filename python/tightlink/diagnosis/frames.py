@@ -12,7 +12,7 @@ Example:
     >>> largest_packets(path), round(waits_s(path, path.link("line")), 4)
     (26, 0.0063)
     >>> round(run.flows["queueing_delay_mean_s"][0], 4)
-    0.0063
+    0.0064
 """
 
 from __future__ import annotations

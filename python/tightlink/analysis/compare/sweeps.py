@@ -44,7 +44,7 @@ def varied(sides: Sequence[Experiment], frames: Sequence[pl.DataFrame]) -> list[
     if not shared and not (replicated and all("factors" in side.description for side in sides)):
         what = ", ".join([*factors[0], *factors[1]])
         said = f"the two varied nothing in common ({what})" if what else "nothing says what was varied"
-        raise TightlinkError(f"{said}: expected --by (in Python by) with columns of runs.parquet that both have")
+        raise TightlinkError(f"{said}: expected by or --by with columns of runs.parquet that both have")
     return shared
 
 
