@@ -217,8 +217,7 @@ def _ctrl_c_for_the_program() -> Iterator[list[float]]:
 
 def _in_foreground() -> bool:
     """Whether what a terminal's keys send comes to all of this process's group, and so to the program."""
-    try:
-        with open("/dev/tty", "rb", buffering=0) as terminal:  # noqa: PTH123
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError), open("/dev/tty", "rb", buffering=0) as terminal:  # noqa: PTH123
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
-    except OSError:
-        return False
+    return False
