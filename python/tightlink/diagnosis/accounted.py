@@ -168,7 +168,7 @@ class Accounted:
         loses = policed or (first.name == "small_queue" and path.tcp is None)
         where = first.where if loses else where
         controls = self._paths.controls_beside(where, row)
-        link = next((each for each in path.forward if each.name == where), None)
+        link = path.crosses(where)
         turns = all(controls) or (link is not None and link.discipline in FAIR)
         classes = {self._paths.group(flow.label): flow.path.spec.get("dscp") for flow in flows}
         fill = {label: self._paths.control(label) for label in self._filling.of(where, row)}

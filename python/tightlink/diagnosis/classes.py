@@ -29,7 +29,7 @@ from typing import Final
 
 from tightlink.diagnosis.commands import Tried
 from tightlink.diagnosis.filling import Filling, Sent
-from tightlink.diagnosis.kinds import STRICT
+from tightlink.diagnosis.kinds import DRR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.words import listed, named
@@ -60,8 +60,8 @@ def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling
         classes: Code points of the groups, nothing where they have none.
         filling: What comes to the links of the run.
     """
-    link = next((each for each in path.forward if each.name == where), None)
-    if link is None or link.discipline not in {STRICT, "drr"} or path.spec["traffic"]["kind"] not in _AT_A_RATE:
+    link = path.crosses(where)
+    if link is None or link.discipline not in {STRICT, DRR} or path.spec["traffic"]["kind"] not in _AT_A_RATE:
         return None
     sent, mine = filling.by_class(where), {code or 0 for code in classes.values()}
     own_bps = math.fsum(each.bps for there in sent.values() for name, each in there.items() if name in classes)
@@ -82,7 +82,7 @@ def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling
 
 def strict_for(path: Path, where: str, classes: Mapping[str, int | None], filling: Filling) -> Tried | None:
     """A strict queue where datagrams have a class already, that of no connection, and the queue tells none apart."""
-    link, marked = next((each for each in path.forward if each.name == where), None), {*classes.values()} - {None, 0}
+    link, marked = path.crosses(where), {*classes.values()} - {None, 0}
     if link is None or path.tcp is not None or len(marked) != 1 or link.discipline not in _PLAIN:
         return None
     (code,) = marked
@@ -116,7 +116,7 @@ def _joined(
 def _unused(link: Link, classes: Mapping[str, int | None], sent: Mapping[int, object], needs: float) -> Tried | None:
     """A class that nobody has, whose turns are as many as one of weight 1 has."""
     wanted = next((name for name in _CLASSES if CODE_POINTS[name] not in sent), None)
-    if wanted is None or needs > 1 / (sum(_weight(link, code) for code in sent) + 1):
+    if wanted is None or needs > 1 / (sum(link.weight(code) for code in sent) + 1):
         return None
     return f"class {wanted} for {named(classes)}, which has turns", _marked(classes, wanted)
 
@@ -124,11 +124,11 @@ def _unused(link: Link, classes: Mapping[str, int | None], sent: Mapping[int, ob
 def _heavier(link: Link, code: int, sent: Mapping[int, Mapping[str, Sent]], carries_bps: float) -> Tried | None:
     """A weight with which a class has turns enough for what it sends, where that leaves others some."""
     needs = math.fsum(each.bps for each in sent[code].values()) / (_ROOM * carries_bps)
-    taken = sum(_weight(link, each) for each in sent if each != code)
+    taken = sum(link.weight(each) for each in sent if each != code)
     if needs >= 1 or not taken:
         return None
     wanted = math.ceil(needs / (1 - needs) * taken)
-    if wanted <= _weight(link, code):
+    if wanted <= link.weight(code):
         return None
     text = f"a weight of {wanted} for {_NAMES[code]}, of which the turns are enough for {named(sent[code])}"
     return text, {f"{link.key}.queue.weights.{_NAMES[code]}": wanted}
@@ -148,11 +148,11 @@ def _first(link: Link, others: Mapping[int, Mapping[str, Sent]], carries_bps: fl
 
 def _turns(link: Link, others: Mapping[int, Mapping[str, Sent]], carries_bps: float) -> Iterator[tuple[int, float]]:
     """The classes of datagrams that have turns by their weights, and how much more fits into these."""
-    taken = sum(_weight(link, code) for code in others)
-    for code in sorted(others, key=lambda code: -_weight(link, code)):
+    taken = sum(link.weight(code) for code in others)
+    for code in sorted(others, key=lambda code: -link.weight(code)):
         there = others[code].values()
         if there and not _has_tcp(there):
-            yield code, carries_bps * _weight(link, code) / taken - math.fsum(each.bps for each in there)
+            yield code, carries_bps * link.weight(code) / taken - math.fsum(each.bps for each in there)
 
 
 def _behind(link: Link, classes: Mapping[str, int | None]) -> Tried | None:
@@ -166,10 +166,6 @@ def _behind(link: Link, classes: Mapping[str, int | None]) -> Tried | None:
 
 def _marked(classes: Mapping[str, int | None], wanted: str) -> dict[str, str]:
     return {f"traffic.{group}.dscp": wanted for group in classes}
-
-
-def _weight(link: Link, code: int) -> float:
-    return float(dict(link.spec["queue"]["weights"]).get(code, 1.0))
 
 
 def _has_tcp(there: Iterable[Sent]) -> bool:

@@ -18,9 +18,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.diagnosis.answers import Suggestion
+from tightlink.diagnosis.kinds import POLICER
 from tightlink.diagnosis.trials import Trials
 from tightlink.errors import ScenarioError
-from tightlink.scenario.overrides import values_at
+from tightlink.scenario.overrides import kinds_at, values_at
 from tightlink.shell import quoted
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ _MEASURED: Final = "measurement"
 _MEASURED_BY: Final = (("--sender", "sender", "name", "probe"), ("--device", "link", "device", "tun"))
 #: Links of a scenario whose only wire is the one that is emulated.
 _ONE_WIRE: Final = 2
-#: The queue that limits a rate.
-_POLICER: Final = "policer"
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
 
@@ -95,14 +94,9 @@ class Changed:
 
     def _lifts_policer(self, changes: Mapping[str, object]) -> bool:
         """Whether a policer goes without a shaper in its place: what a provider sells would be more than it is."""
-        data = self._scenario.written()
         shaped = {key.removesuffix(".shaper") for key in changes if key.endswith(".shaper")}
-        queues = [key for key in changes if key.endswith(".queue") and key.removesuffix(".queue") not in shaped]
-        return any(
-            isinstance(queue, dict) and queue.get("kind") == _POLICER
-            for key in queues
-            for queue in values_at(data, key)
-        )
+        queues = (key for key in changes if key.endswith(".queue") and key.removesuffix(".queue") not in shaped)
+        return POLICER in kinds_at(self._scenario.written(), queues)
 
     def delays(self, changes: Mapping[str, object]) -> bool:
         """Whether a change that was tried makes somebody wait longer."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import frames
 from tightlink.diagnosis.bounds import SATURATED, lasted
-from tightlink.diagnosis.kinds import FAIR, STRICT
+from tightlink.diagnosis.kinds import DRR, FAIR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
@@ -182,10 +182,9 @@ class Filling:
         link = path.link(name)
         carries = link.always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"]))
         classes: dict[str, tuple[int | None, float]] = dict.fromkeys(rates, (None, 1.0))
-        if link.discipline == "drr":
-            weights = {code: float(weight) for code, weight in link.spec["queue"]["weights"]}
+        if link.discipline == DRR:
             codes = {self._paths.group(label): self._paths.of(label).spec.get("dscp", 0) for label in fill}
-            classes = {group: (codes[group], weights.get(codes[group], 1.0)) for group in rates}
+            classes = {group: (codes[group], link.weight(codes[group])) for group in rates}
         return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries, classes)
 
     def _first(self, name: str, label: str) -> tuple[str, ...]:
@@ -201,7 +200,7 @@ class Filling:
     def turn(self, name: str, row: Mapping[str, Any]) -> Datagrams:
         """What a flow of datagrams sends, and what its turn beside TCP would be; nothing where there is none."""
         path, users, none = self._paths.of(row["label"]), self._paths.users.get(name, ()), Datagrams({}, 0.0, 0.0, {})
-        link = next((each for each in path.forward if each.name == name), None)
+        link = path.crosses(name)
         if link is None or path.tcp is not None or not any(map(self._paths.control, users)):
             return none
         rows = self._rows_of(users)
@@ -218,7 +217,7 @@ class Filling:
     def _fills(self, label: str, row: Mapping[str, Any], name: str) -> bool:
         path = self._paths.of(label)
         # Packets that are sprayed take other links, too.
-        link = next((each for each in path.forward if each.name == name), None)
+        link = path.crosses(name)
         if link is None:
             return False
         waited_s = max(link.queueing_s, row.get("queueing_delay_mean_s") or 0.0)

@@ -14,8 +14,10 @@ BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "
 BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
 #: Controls that reduce by the share of marks.
 SCALABLE: Final = frozenset({"dctcp", "prague"})
+#: The queue whose classes have turns by their weights.
+DRR: Final = "drr"
 #: Queues that give flows turns.
-FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+FAIR: Final = (DRR, "fq-codel", "fq-pie", "fq-cobalt", "cake")
 #: Queues that decide by themselves what they drop, or mark, of all that come.
 _OF_ALL: Final = ("codel", "pie", "red", "rem", "cobalt")
 #: Queues that decide by themselves what they drop.
@@ -26,5 +28,7 @@ MARKS_ALIKE: Final = ("threshold", *_OF_ALL)
 BY_INTERVAL: Final = ("codel", "cobalt", "fq-codel", "fq-cobalt", "cake")
 #: The queue whose classes go one before the other.
 STRICT: Final = "strict"
+#: The queue that drops what exceeds a rate.
+POLICER: Final = "policer"
 #: Queues that tell flows or classes apart: waits and losses there may be those of others.
 APART: Final = (*FAIR, STRICT, "dualpi2")

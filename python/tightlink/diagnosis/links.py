@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis import changing_rate, line
+from tightlink.diagnosis.kinds import POLICER
 
 _BITS: Final = 8
 #: The rate that a link exceeds but for this share of the time is what it nearly always has.
@@ -52,10 +53,14 @@ class Link:
         """Whether packets wait at it for a rate below the line's."""
         return self.shaped_bps < math.inf and not self.polices
 
+    def weight(self, code: int) -> float:
+        """How many turns the class of a code point has at a queue that gives classes turns."""
+        return float(dict(self.spec["queue"]["weights"]).get(code, 1.0))
+
     @property
     def polices(self) -> bool:
         """Whether it drops what exceeds a rate below the line's, rather than let it wait."""
-        return self.discipline == "policer" and self.shaped_bps < math.inf
+        return self.discipline == POLICER and self.shaped_bps < math.inf
 
     @property
     def delay_changes(self) -> bool:

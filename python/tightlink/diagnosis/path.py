@@ -90,6 +90,10 @@ class Path:
         """The link of this name on the way there."""
         return next(link for link in self.forward if link.name == name)
 
+    def crosses(self, name: str) -> Link | None:
+        """The same, if the way there crosses it."""
+        return next((link for link in self.forward if link.name == name), None)
+
     def either_way(self, name: str) -> Link | None:
         """The link of this name on the way there or back, if there is one."""
         return next((link for link in (*self.forward, *self.reverse) if link.name == name), None)

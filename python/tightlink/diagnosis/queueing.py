@@ -11,7 +11,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.diagnosis import frames
 from tightlink.diagnosis.answers import Delay
-from tightlink.diagnosis.kinds import APART, FAIR, STRICT
+from tightlink.diagnosis.kinds import APART, DRR, FAIR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import ALIKE, Path
 from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
@@ -33,7 +33,7 @@ _ACKS: Final = 2.0
 #: Outages of a link are what waits there wait for, where they account for so much of it.
 _MOST: Final = 0.5
 #: What makes packets wait for longer than a whole queue takes, by its discipline.
-_CLASSES: Final = {STRICT: "higher classes go first", "drr": "other classes have turns"}
+_CLASSES: Final = {STRICT: "higher classes go first", DRR: "other classes have turns"}
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
@@ -177,7 +177,7 @@ def _part(row: Mapping[str, Any], path: Path, link: Link, queue: str, waits: Map
 def _down(link: Link, path: Path) -> str:
     """What is down where a link is: both of its directions, if the other one is at the same times."""
     both = link.name.removesuffix(".reverse")
-    other = next((each for each in path.forward if each.name == both), link)
+    other = path.crosses(both) or link
     return both if other.spec["outages"] == link.spec["outages"] else link.name
 
 

@@ -13,7 +13,7 @@ from tightlink.diagnosis import bounds, filling, frames, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
-from tightlink.diagnosis.kinds import BY_DELAY, BY_INTERVAL, BY_RATE, DEAF, FAIR, MANAGED, SCALABLE, STRICT
+from tightlink.diagnosis.kinds import BY_DELAY, BY_INTERVAL, BY_RATE, DEAF, DRR, FAIR, MANAGED, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, interval_for, lower_shaper, other_queues
 from tightlink.diagnosis.path import Path
@@ -465,7 +465,7 @@ def _for_delay(
         yield from [] if smaller is None else [smaller]
         return
     # What turns are enough for is known there.
-    if others.own_class is not None and (link.discipline == "drr" or not _is_greedy(row, path, link, others)):
+    if others.own_class is not None and (link.discipline == DRR or not _is_greedy(row, path, link, others)):
         yield others.own_class
     # Whoever puts classes in an order wants datagrams of the last to wait.
     ordered = link.discipline == STRICT and path.tcp is None

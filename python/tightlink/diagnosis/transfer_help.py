@@ -14,7 +14,7 @@ from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.filling import Filling
-from tightlink.diagnosis.kinds import APART
+from tightlink.diagnosis.kinds import APART, STRICT
 from tightlink.diagnosis.other_queues import fair_queues
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions, with_other_end
 from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, load, lost_at, mean_of, timeout
@@ -184,7 +184,7 @@ def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling, others: O
         yield text, dict.fromkeys([_queue(used)], *changes.values())
     label = group.row["label"]
     if larger and group.parts(waits.where).get(label, 0.0) <= _SMALL:
-        queue = {"kind": "strict", "limit": used.link.written() or "unlimited", "order": [_CLASS]}
+        queue = {"kind": STRICT, "limit": used.link.written() or "unlimited", "order": [_CLASS]}
         changes = {_queue(used): queue, f"traffic.{label}.dscp": _CLASS}
         yield f"class {_CLASS} for {label}, before {named(behind)}", changes
 

@@ -27,7 +27,7 @@ from tightlink.diagnosis.kinds import MANAGED, SCALABLE
 from tightlink.diagnosis.words import ms, percent, small_percent
 from tightlink.errors import ScenarioError
 from tightlink.lazy import _core
-from tightlink.scenario.overrides import values_at
+from tightlink.scenario.overrides import kinds_at
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -113,7 +113,7 @@ class _Group:
         self.waited_s += delivered * waits_s
         # On links whose delay changes waits have no percentiles.
         longer_s = _number(row["one_way_delay_p95_s"]) - _number(row["one_way_delay_mean_s"])
-        self.waits_p95_s = max(self.waits_p95_s, _number(row["queueing_delay_p95_s"]) or longer_s + waits_s)
+        self.waits_p95_s = max(self.waits_p95_s, _number(row["queueing_delay_p95_s"], longer_s + waits_s))
         self.rtts_s += delivered * _number(row["rtt_mean_s"])
         for place, name in enumerate(("frames_sent", "frames_complete")):
             self.frames[place] += _number(row[name])
@@ -195,9 +195,8 @@ class Trials:
 
     def _replaces_discipline(self, changes: Mapping[str, Any]) -> bool:
         """Whether a plain queue takes the place of one that keeps itself short."""
-        data = self._run.scenario.written()
-        before = [value for key, new in changes.items() if isinstance(new, str) for value in values_at(data, key)]
-        return any(isinstance(queue, dict) and queue.get("kind") in MANAGED for queue in before)
+        plain = (key for key, new in changes.items() if isinstance(new, str))
+        return not kinds_at(self._run.scenario.written(), plain).isdisjoint(MANAGED)
 
     def _tables(self, changes: Mapping[str, Any]) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]] | None:
         """Flows and completion times with the change."""
@@ -302,6 +301,6 @@ def _lost_of_tcp(both: Sequence[tuple[_Group, _Group]]) -> Iterator[str]:
         yield f"{small_percent(now)} of the packets are lost in place of {small_percent(was)}"
 
 
-def _number(value: Any) -> float:
-    """A value of a table; zero where it has none."""
-    return 0.0 if value is None or value != value else float(value)  # noqa: PLR0124  # NaN is what the engine has for none.
+def _number(value: Any, otherwise: float = 0.0) -> float:
+    """A value of a table, or what it is taken for where it has none."""
+    return otherwise if value is None or value != value else float(value)  # noqa: PLR0124  # NaN is what the engine has for none.

@@ -16,7 +16,7 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -120,6 +120,16 @@ def values_at(data: Mapping[str, Any], key: str) -> list[Any]:
         elif index.isdecimal():
             found = [group[int(index)] for group in found if isinstance(group, list) and int(index) < len(group)]
     return found
+
+
+def kinds_at(data: Mapping[str, Any], keys: Iterable[str]) -> set[str]:
+    """The kinds of the tables at some paths of a scenario's dictionary; what is no table has none.
+
+    >>> kinds_at({"link": {"a": {"queue": {"kind": "codel"}}, "b": {"queue": "20 packets"}}}, ["link[*].queue"])
+    {'codel'}
+    """
+    found = (value for key in keys for value in values_at(data, key))
+    return {table["kind"] for table in found if isinstance(table, dict) and "kind" in table}
 
 
 def whole_path(path: str, data: Mapping[str, Any] = _NO_NAMES) -> str | None:

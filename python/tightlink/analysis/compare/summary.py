@@ -15,7 +15,7 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from tightlink.experiment.fairness import fairness
@@ -26,6 +26,8 @@ from tightlink.run import CAPTURE, Run
 
 #: Metric, whose it is, and both values.
 _Row: TypeAlias = "tuple[str, str, float | None, float | None]"
+#: The same of what both have.
+_Changed: TypeAlias = "tuple[str, str, float, float]"
 
 #: A relative change up to here is none: another seed may make as much.
 _SAME: Final = 0.01
@@ -95,14 +97,12 @@ def _of_transfers(first: Run, second: Run) -> Iterator[_Row]:
         whole = rows.filter(size_class="all").row(0, named=True)
         if whole["unfinished"] != whole["unfinished_right"]:
             yield "unfinished", str(label), whole["unfinished"], whole["unfinished_right"]
-        changes = sorted((each for row in rows.iter_rows(named=True) for each in _quantiles(row)), key=_size)
-        rose, fell = ([each for each in changes if sign * _size(each) > _SAME] for sign in (1, -1))
+        changes = [each for row in rows.iter_rows(named=True) for each in _quantiles(row)]
         # Of what hardly changed, one is enough.
-        shown = [*rose[-1:], *fell[:1]] or changes[:1]
-        yield from sorted(shown, key=lambda each: -abs(_size(each)))
+        yield from _extremes(changes) or sorted(changes, key=_size)[:1]
 
 
-def _quantiles(row: Mapping[str, Any]) -> Iterator[tuple[str, str, float, float]]:
+def _quantiles(row: Mapping[str, Any]) -> Iterator[_Changed]:
     """The quantiles of a group of transfers that both sides reached, without those beyond which there is none."""
     of = row["label"] if row["size_class"] == "all" else f"{row['label']}: {row['size_class']}"
     transfers = min(row["transfers"], row["transfers_right"])
@@ -112,9 +112,16 @@ def _quantiles(row: Mapping[str, Any]) -> Iterator[tuple[str, str, float, float]
             yield metric, of, before, after
 
 
-def _size(change: tuple[str, str, float, float]) -> float:
+def _size(change: _Changed) -> float:
     """How far a time rose, below zero if it fell: twice as long is as far as half."""
     return math.log(change[3] / change[2])
+
+
+def _extremes(changes: Iterable[_Changed]) -> list[_Changed]:
+    """What rose most and what fell most, the larger change first; nothing that hardly changed."""
+    ordered = sorted(changes, key=_size)
+    rose, fell = ([each for each in ordered if sign * _size(each) > _SAME] for sign in (1, -1))
+    return sorted([*rose[-1:], *fell[:1]], key=lambda each: -abs(_size(each)))
 
 
 def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
@@ -133,13 +140,12 @@ def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
     yield "jain", "flows that compete", _fairness(first), _fairness(second)
 
 
-def _unlike(before: pl.DataFrame, after: pl.DataFrame, delay: str) -> Iterator[tuple[str, str, float, float]]:
+def _unlike(before: pl.DataFrame, after: pl.DataFrame, delay: str) -> list[_Changed]:
     """The delays of the flows of which it rose and fell most, where it did both."""
     both = before.select("label", delay).join(after.select("label", delay), on="label", maintain_order="left")
     rows = both.filter((pl.col(delay) > 0) & (pl.col(f"{delay}_right") > 0)).rows()
-    changes = sorted(((delay, *row) for row in rows), key=_size)
-    if changes and _size(changes[0]) < -_SAME and _size(changes[-1]) > _SAME:
-        yield from sorted((changes[0], changes[-1]), key=lambda each: -abs(_size(each)))
+    extremes = _extremes([(delay, *row) for row in rows])
+    return extremes if len(extremes) > 1 else []
 
 
 def _whose(frame: pl.DataFrame, of: str) -> pl.DataFrame:
