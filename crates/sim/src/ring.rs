@@ -1,6 +1,8 @@
 //! A growable first-in-first-out ring of plain values: `VecDeque` with a power-of-two mask and nothing
 //! else, because every packet passes through two of them.
 
+use crate::prefetch::prefetch;
+
 /// A FIFO.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -35,6 +37,14 @@ impl<T: Copy + Default> Ring<T> {
     #[must_use]
     pub fn front(&self) -> Option<&T> {
         (self.len > 0).then(|| &self.slots[self.head as usize])
+    }
+
+    /// Asks for the oldest value.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(oldest) = self.slots.get(self.head as usize) {
+            prefetch(oldest);
+        }
     }
 
     /// Appends a value.

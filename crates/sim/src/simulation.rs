@@ -134,6 +134,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.hand_over(true, &mut interrupted)?;
         while let Some(key) = self.fabric.queue.pop_before(until) {
             self.events += 1;
+            self.fabric.prefetch_coming();
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted(key.words().0, &self.fabric.links) {
                 self.fabric.queue.push(key);
                 self.events -= 1;

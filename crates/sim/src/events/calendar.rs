@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Key;
+use super::{Entity, Key};
 use crate::time::Time;
 
 const NOBODY: u32 = u32::MAX;
@@ -111,6 +111,12 @@ impl Calendar {
         self.len -= 1;
         self.census.events += 1;
         Some(next)
+    }
+
+    /// Whose event comes after so many others, as far as is known.
+    #[inline]
+    pub fn coming(&self, after: usize) -> Option<Entity> {
+        self.today.iter().nth_back(after).map(Key::entity)
     }
 
     /// Adds the event whose key has these words.

@@ -1,8 +1,8 @@
 //! Pending events: a heap for few, or for such as come in bursts; a calendar for many. Both keep the same order.
 
-use super::Key;
 use super::calendar::Calendar;
 use super::heap::Heap;
+use super::{Entity, Key};
 use crate::time::Time;
 
 /// Pending events: a heap, until that is the slower.
@@ -28,6 +28,12 @@ impl EventQueue {
             Self::Heap(heap) => heap.pop_before(end),
             Self::Calendar(calendar) => calendar.pop_before(end),
         }
+    }
+
+    /// Whose event comes after so many others, if that is known at no cost.
+    #[inline]
+    pub fn coming(&self, after: usize) -> Option<Entity> {
+        if let Self::Calendar(calendar) = self { calendar.coming(after) } else { None }
     }
 
     /// Adds an event.

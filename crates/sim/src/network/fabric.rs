@@ -22,6 +22,7 @@ use crate::transport::ack_options::AckOptionSlab;
 
 mod around;
 mod below_transports;
+mod coming;
 pub mod elsewhere;
 pub mod gate;
 mod overview;

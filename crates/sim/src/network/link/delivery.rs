@@ -80,6 +80,12 @@ impl Link {
         self.follow(packet)
     }
 
+    /// Asks for the packet that comes out next.
+    #[inline]
+    pub fn prefetch_follower(&self) {
+        self.flight.prefetch();
+    }
+
     /// The packet that was granted a service last and comes out at `delivery` comes out twice: when the second time.
     #[inline]
     pub fn duplicate(&mut self, packet: &Packet, delivery: Key) -> Option<Key> {

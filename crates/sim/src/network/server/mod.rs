@@ -50,6 +50,8 @@ pub struct Server {
     waiting_s: f64,
     ahead: Ring<Granted>,
     rare: Box<Rare>,
+    /// How long packets waited that did.
+    waits: Delays,
 }
 
 /// What is seldom looked at, out of the way: a large network has more links than a cache has lines.
@@ -67,8 +69,6 @@ struct Rare {
     others: Admitted,
     /// Packets and their bytes that were admitted and are not transmitted when the run ends.
     late: (u64, u64),
-    /// How long packets waited that did.
-    waits: Delays,
     /// Packets that wait when the run ends, and the time that all packets have waited by then, in seconds.
     still_waiting: (u64, f64),
     dropped: u64,
@@ -121,13 +121,13 @@ impl Server {
                 previous: never,
                 others: Admitted::default(),
                 late: (0, 0),
-                waits: Delays::above(0.0),
                 still_waiting: (0, 0.0),
                 dropped: 0,
                 marked: 0,
                 sizes: Ring::default(),
                 bytes_ahead: 0,
             }),
+            waits: Delays::above(0.0),
         }
     }
 
@@ -312,7 +312,7 @@ impl Server {
     fn note_wait(&mut self, wait_s: f64) {
         self.waiting_s += wait_s;
         if wait_s > ROUNDED_S {
-            self.rare.waits.add(wait_s);
+            self.waits.add(wait_s);
         }
     }
 

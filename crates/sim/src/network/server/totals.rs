@@ -79,7 +79,7 @@ impl Server {
     /// How long packets waited that entered the line before the end of the run, those that did not wait included.
     #[must_use]
     pub fn queueing(&self) -> Delays {
-        self.rare.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.rare.waits.count)
+        self.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.waits.count)
     }
 
     pub(super) fn admitted(&self) -> Admitted {
