@@ -89,7 +89,7 @@ class LossPattern(LossModel):
     packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), _RISING] | None = None
     """Numbers of the packets that are lost, rising, from 1 for the first in the span."""
     every: Annotated[int, _NUMBER] | None = None
-    """Every so manieth packet is lost."""
+    """N, where every N-th packet of the span is lost."""
     from_: Annotated[Delay | None, Field(alias="from")] = None
     """When counting begins (default "0 s")."""
     to: Period | None = None
