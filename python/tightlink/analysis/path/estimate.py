@@ -168,7 +168,7 @@ class Overload:
 
     @property
     def overtaken(self) -> float:
-        """The share of the packets that arrived after one that was sent later (RFC 4737 §4.3)."""
+        """The share of the packets that arrived after one that was sent later (RFC 4737 §4.1)."""
         arrivals = (self.sent_s + self.delay_s)[~self.lost]
         return float((arrivals > np.minimum.accumulate(arrivals[::-1])[::-1]).mean()) if arrivals.size else 0.0
 
