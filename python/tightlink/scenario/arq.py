@@ -1,4 +1,4 @@
-"""Frames that a link sends again when its wire loses them.
+"""Frames that a link retransmits when its wire loses them.
 
 Example:
     >>> Arq(after="8 ms", retransmissions=3).spec()

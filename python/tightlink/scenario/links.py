@@ -75,7 +75,7 @@ class Medium(Table):
     loss: Loss | None = None
     """What the wire loses after its transmission: a share of the packets, or a table of a model (default 0)."""
     arq: AnyArq | None = None
-    """The link sends again what the wire loses (default: it is lost)."""
+    """The link retransmits what the wire loses (default: it is lost)."""
     outages: LinkOutages | None = None
     """When the link is down, by a schedule or at random (default never)."""
     shaper: AnyShaper | None = None

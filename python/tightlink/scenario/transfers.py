@@ -71,8 +71,8 @@ class Transfers(Table):
     senders: Annotated[int, whole(1, MOST_TRANSFERS)] | None = None
     """Senders of an incast, drawn for each (default: all)."""
     load: Load | None = None
-    """Application bytes that arrive, as a share of the rate of the links ``of``; above 2 it must be in per cent. Headers
-    come on top."""
+    """Application bytes that arrive, as a share of the rate of the links ``of``; above 2 it must be in per cent.
+    Headers come on top."""
     of: LinkName | None = None
     """The link, or the links of a group such as "net.host_link[*]", by whose rate ``load`` is a share."""
     arrivals: ArrivalRate | None = None
@@ -88,7 +88,7 @@ class Transfers(Table):
     start: Delay | None = None
     """When arrivals begin (default "0 s")."""
     stop: Period | None = None
-    """When arrivals end (default: the duration); transfers that have begun go on."""
+    """When arrivals end (default: the duration); transfers that have begun continue."""
     dscp: Dscp | None = None
     """Class of its packets, and of those that answer them, for queues that tell classes apart (default CS0)."""
     tcp: Tcp | None = None
