@@ -546,3 +546,26 @@ def test_round_trips_that_a_receiver_delays_make_no_timeout_short() -> None:
     scenario = tl.loads(f'profile = "rfc"{FEW}')
     assert tl.simulate(scenario).flows["rtt_p95_s"][0] > 0.2
     assert {"traffic.q.tcp.rto.min": "1 ms"} in _helps(scenario, "q", 0.3)
+
+
+def test_losses_of_a_few_are_not_what_most_wait_for() -> None:
+    """Eleven packets of ten thousand are lost, and most transfers end in slow start, as behind a plain queue."""
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "8 s"
+        link.access = { ends = ["server", "home"], rate = "20 Mbit/s", delay = "25 ms", queue = { kind = "fq-codel" } }
+        [traffic.web]
+        kind = "transfers"
+        from = "server"
+        to = "home"
+        load = "50 %"
+        of = "access"
+        size = { distribution = "pareto", mean = "100 kB" }
+        stop = "7 s"
+    """)
+    run = tl.simulate(scenario)
+    retransmitted = run.completions["packets_retransmitted"]
+    assert 0 < (retransmitted > 0).sum() < run.completions.height / 4
+    found = _found(run, "web")
+    assert {"slow_start", "early_drops"} & {cause.name for cause in found.causes} == {"slow_start"}
+    assert "of their packets are lost, most at access" in found.answer

@@ -316,6 +316,10 @@ def _held(group: Group, row: Mapping[str, Any], paths: Paths, share: float) -> C
     """What keeps their congestion windows small, as of a flow that lasts as long as they do on average."""
     path = group.path(lost_at(group) or marked_at(group))
     found = window.cause(row, path, paths, share)
+    if row["packets_dropped"] and group.without_loss > WAITS:
+        # Losses of a few are nothing that most of them wait for.
+        most = window.cause({**row, "packets_dropped": 0, "packets_retransmitted": 0}, path, paths, share)
+        found = replace(most, certainty="likely") if most.name == "slow_start" else found
     if found.name != "slow_start":
         return found
     rounds = amount(group.mean_s / (row["rtt_mean_s"] or path.base_rtt_s))

@@ -124,6 +124,13 @@ class UnderWay:
         """Whether all transfers of a group were complete at the end."""
         return self._run.completions.filter(label=group)["completion_s"].null_count() == 0
 
+    def retransmit(self, group: str) -> NDArray[Any]:
+        """Which transfers of a group retransmitted packets."""
+        found: NDArray[Any] = (
+            self._run.completions.filter(label=group).sort("transfer")["packets_retransmitted"].to_numpy()
+        )
+        return found > 0
+
     def at(self, group: str) -> NDArray[Any]:
         """Which of the flows are a group's."""
         found: NDArray[Any] = self.groups == group
@@ -220,6 +227,12 @@ class Group:
         """The links that its data take, the busiest first."""
         links = self._every.on_links(np.where(self.own, self._every.bytes, 0.0))
         return tuple(sorted((self._used[link] for link in links), key=lambda used: -used.link.utilization))
+
+    @cached_property
+    def without_loss(self) -> float:
+        """The share of their time that is of transfers which retransmitted nothing."""
+        times_s = self.stops_s - self.starts_s
+        return float(times_s[~self._every.retransmit(self.row["label"])].sum() / self.total_s) if self.total_s else 0.0
 
     @property
     def links(self) -> list[Link]:
