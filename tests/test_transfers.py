@@ -79,6 +79,9 @@ def test_flows_with_bytes_are_timed_as_transfers_are(capsys: pytest.CaptureFixtu
     assert found.completions.select(columns).equals(tl.simulate(tl.loads(ALONE)).completions.select(columns))
     assert metrics(found)["completion_p95_s"] == found.completions["completion_s"][0]
     assert found.why().sentence.startswith("get: took 106 ms, 1.9 times as long as on an empty path; ")
+    of_one = tl.simulate(tl.loads(kept + one).set("traffic.get.flows", 1))
+    assert of_one.why().sentence.startswith("get[0]: took 106 ms, 1.9 times as long as on an empty path; ")
+    assert with_completions(of_one)["completion_s"].to_list() == with_completions(found)["completion_s"].to_list()
     start = '{ first = "0 s", every = "49.9 s" }'
     others = (
         f'traffic.endless = {{ {ends} }}\ntraffic.many = {{ {ends}, flows = 3, bytes = "1 MB", start = {start} }}\n'
@@ -92,10 +95,11 @@ def test_flows_with_bytes_are_timed_as_transfers_are(capsys: pytest.CaptureFixtu
     assert with_completions(several)["completion_s"].is_null().to_list() == [False, True, False, False, True]
     file = tmp_path / "a.toml"
     file.write_text(kept + one)
-    main(["run", str(file)])
-    said = capsys.readouterr().out
-    assert "106 ms" in said
-    assert "transfers by size" not in said
+    for more in ([], ["--set", "traffic.get.flows=1"]):
+        main(["run", str(file), *more])
+        said = capsys.readouterr().out
+        assert "106 ms" in said
+        assert "transfers by size" not in said
     before, after = (
         tl.simulate(tl.loads(kept + one).set("link.wire.rate", rate)) for rate in ("10 Mbit/s", "5 Mbit/s")
     )

@@ -36,7 +36,9 @@ def of_flows(run: Run) -> pl.DataFrame:
     if "completions" not in run.tables:
         return pl.DataFrame(schema={"label": pl.String, "completion_s": pl.Float64, "slowdown": pl.Float64})
     member = pl.format("{}[{}]", "label", "transfer")
-    label = pl.when(pl.len().over("label") == 1).then(pl.col("label")).otherwise(member)
+    # One flow of a group that could have several is called as these are.
+    single = (pl.len().over("label") == 1) & pl.col("label").is_in(run.flows["label"].implode())
+    label = pl.when(single).then(pl.col("label")).otherwise(member)
     alone = run.completions.filter(~pl.col("label").is_in(open_loop(run)))
     each = alone.select(label.alias("label"), "completion_s", "slowdown")
     return each.join(run.flows.select("label"), on="label", how="semi", maintain_order="left")
@@ -47,7 +49,8 @@ def of_groups(run: Run) -> pl.DataFrame:
     if "completion_times" not in run.tables:
         return pl.DataFrame(schema=schema("completion_times"))
     each = of_flows(run)["label"].implode()
-    return run.completion_times.filter(~((pl.col("transfers") == 1) & pl.col("label").is_in(each)))
+    is_there = pl.col("label").is_in(each) | pl.format("{}[0]", "label").is_in(each)
+    return run.completion_times.filter(~((pl.col("transfers") == 1) & is_there))
 
 
 def with_completions(run: Run, flows: pl.DataFrame | None = None) -> pl.DataFrame:
