@@ -278,6 +278,9 @@ def test_replications_of_one_scenario_beside_those_of_another(tmp_path: Path) ->
         assert (row[name], row[f"{name}_half_width"]) == pytest.approx(mean)
     assert row["difference_half_width"] > 0
     assert found.differences.rows() == [("link.wire.delay", "10 ms", "20 ms")]
+    # What one of them alone writes has its default in the other.
+    cubic = tl.sweep(base.set("traffic.ftp.tcp.congestion", "cubic"), replications=2, output=tmp_path / "cubic")
+    assert tl.compare(first, cubic).differences.rows() == [("traffic.ftp.tcp.congestion", "reno", "cubic")]
     # Of one of the levels the other has the value; otherwise each is held against it.
     queues = ["5 packets", "10 packets"]
     levels = tl.compare(first, tl.sweep(base, {"link.wire.queue": queues}, replications=3, output=tmp_path / "third"))

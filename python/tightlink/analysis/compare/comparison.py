@@ -16,7 +16,7 @@ from typing import Any, Final
 from tightlink import arguments, units
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_service, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
-from tightlink.analysis.compare.sweeps import BLOCK, COPIED, levels_of, matched, varied
+from tightlink.analysis.compare.sweeps import BLOCK, COPIED, levels_of, matched, varied, with_defaults
 from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
@@ -327,9 +327,10 @@ def _of_experiments(
         agreements = _agreements(values)
         sources = [MEASUREMENT if each else SIMULATION for each in measured]
         names = (_TITLES[sources[0]], _TITLES[sources[1]])
-    differences = _differences(
-        *(_with_levels(side, frame, other) for side, frame, other in zip(sides, frames, reversed(sides), strict=True))
-    )
+    written = [
+        _with_levels(side, frame, other) for side, frame, other in zip(sides, frames, reversed(sides), strict=True)
+    ]
+    differences = _differences(*(with_defaults(*each) for each in zip(sides, written, reversed(written), strict=True)))
     return Comparison(
         names, values, alone, agreements, empty, differences, nothing(), warnings, (*notes, *_unlike_seeds(runs, names))
     )

@@ -16,7 +16,7 @@ from tightlink.experiment.folder import Experiment
 from tightlink.experiment.summary import cell, copied, metric_names, without_censored
 from tightlink.lazy import pl
 from tightlink.scenario import Scenario, loads_stored, parse_value
-from tightlink.scenario.toml import parse
+from tightlink.scenario.toml import literal, parse
 
 _SEED: Final = "seed"
 #: What tells replications apart: the seed, and which of several runs with it.
@@ -123,6 +123,18 @@ def _value(side: Experiment, key: str) -> Any:
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     return value_at(loads_stored(written, str(side.folder)), key) if found is None else found
+
+
+def with_defaults(side: Experiment, own: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario of a sweep with the defaults that it has where the other alone writes a key."""
+    lacking = [key for key in other if key not in own]
+    if not own or not lacking:
+        return dict(own)
+    scenario = loads_stored(side.description["scenario"], str(side.folder))
+    values = {key: value_at(scenario, key) for key in lacking}
+    # Of a table the keys in it are told.
+    known = {key: value for key, value in values.items() if value is not None and not isinstance(value, Mapping)}
+    return {**own, **{key: value if isinstance(value, str) else literal(value) for key, value in known.items()}}
 
 
 def _shown(value: Any) -> str:
