@@ -423,7 +423,7 @@ def test_what_cannot_be_captured(
     file = tmp_path / "flow.toml"
     file.write_text(one_flow)
     assert cli.main(["run", str(file), "--pcap-at", "sender"]) == 2
-    assert '--pcap-at = ["sender"]: expected a file for pcap beside it' in capsys.readouterr().err
+    assert '--pcap-at = "sender": expected --pcap FILE.pcapng beside it' in capsys.readouterr().err
     target = ["--pcap", str(tmp_path / "out.pcapng"), "--pcap-at", "sender,receiver"]
     assert cli.main(["run", str(file), *target]) == 0
     assert {p.interface for p in read(tmp_path / "out.pcapng")} == {"sender", "receiver"}

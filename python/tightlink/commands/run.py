@@ -12,7 +12,7 @@ from tightlink.commands.run_output import check_shown, described, print_summary,
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
-from tightlink.errors import TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, understood
 from tightlink.scenario.memory import check_patience, needed, patience
@@ -84,7 +84,7 @@ def run(
         return _show_config(scenario, threads)
     _ask_patience(scenario, allowed=yes)
     check_shown(report, plot)
-    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
+    files = _of_packets(tr, pcap, pcap_at)
     there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
     if output is not None and there:
         result = open_run(output)
@@ -107,6 +107,13 @@ def run(
     if there:
         say(f"{output}: this run is already there")
     return warned(result.warnings)
+
+
+def _of_packets(tr: Path | None, pcap: Path | None, pcap_at: list[str] | None) -> dict[str, Any]:
+    """The files of packets to write, by the arguments of a simulation."""
+    if pcap_at and pcap is None:
+        raise ScenarioError("--pcap FILE.pcapng beside it, the file to write", key="--pcap-at", value=",".join(pcap_at))
+    return {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
 
 
 def _ask_patience(scenario: Scenario, *, allowed: bool) -> None:
