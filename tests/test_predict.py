@@ -131,6 +131,8 @@ def test_times_of_transfers(capsys: pytest.CaptureFixture[str]) -> None:
     # Round trips have transmission times, too: of a packet at the bottleneck and at the access link, 1.2 ms and less.
     assert 8e12 / window_bps < usual["transfer_s"] < 1.0125 * 8e12 / window_bps
     assert "1 TB take" in found["finding"]
+    assert 'goodput of 10 s, slow start and its losses included: --duration "300 s"' in found["finding"]
+    assert "--duration" not in answer(capsys, "--flows", "1", "--bytes", "10 MB")["finding"]
     row = {"window_packets": 44, "flows": 4, "goodput_bps": best["goodput_bps"]}
     # Simulated to its end: handshake and slow start take their part.
     brief = transfer_s(DARESBURY, row, 1_000_000)

@@ -23,6 +23,8 @@ from tightlink.numbers import NONE, grouped, several
 from tightlink.scenario.values import LARGEST_WINDOW_BYTES
 
 _ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
+#: Who takes so many times as long as is simulated has slow start long behind it; a simulation as long has, too.
+_MUCH_LONGER, _STEADY_S = 10, 300.0
 _UNITS: Final[dict[str, Callable[[float], str]]] = {
     "bandwidth_bps": units.format_rate,
     "rtt_s": units.format_time,
@@ -148,6 +150,11 @@ def sentences(answer: Answer) -> list[str]:
             f"{_size(answer.size)} take {_long(answer.times['best'])}, at the least cost "
             f"{_long(answer.times['cheapest'])}, with one default flow {_long(answer.times['default'])}."
         )
+        if path.duration_s < min(_STEADY_S, answer.times["best"] / _MUCH_LONGER):
+            lines.append(
+                f"Both are chosen by the goodput of {units.format_time(path.duration_s)}, slow start and its losses "
+                f'included: --duration "{units.format_time(_STEADY_S)}" chooses by what comes after it.'
+            )
     if answer.intervals:
         found_best = answer.intervals["best"]
         lines.append(
