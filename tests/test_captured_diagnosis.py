@@ -488,6 +488,19 @@ def test_nothing_of_a_path_is_before_a_sender_whose_handshake_took_what_hosts_ta
     assert vantage.place(row) == "sender"
 
 
+def test_a_handshake_of_hosts_that_took_as_long_on_both_sides_does_not_tell_the_place() -> None:
+    """Of an upload by iperf3 between namespaces of one machine, captured where it was sent."""
+    row = {
+        "state": "reset", "acks": 250, "initial_rtt_s": 19e-6, "rtt_min_s": 2e-6, "rtt_median_s": 3e-6, "rtt_max_s": 311e-6,
+        "rtt_prompt_p95_s": 47e-6, "rtt_samples": 249, "lost_segments": 0, "rtt_echoed_min_s": 17e-6,
+        "rtt_echoed_median_s": 26e-6, "window_max_bytes": 3 << 20, "mss_bytes": 1460, "goodput_bps": 18e9, "idle_s": 0.0037,
+        "start_s": 0.0, "stop_s": 0.008, "in_flight_max_bytes": 1_303_200, "handshake_behind_s": 12e-6,
+    }  # fmt: skip
+    assert vantage.place(row) == "unknown"
+    # Where a SYN was answered at once, it was at the receiver.
+    assert vantage.place({**row, "handshake_behind_s": 2e-6}) == "receiver"
+
+
 def test_a_path_shorter_than_what_hosts_take_does_not_tell_the_place(tmp_path: Path) -> None:
     """The handshake of two hosts on one machine takes 50 us, and ACKs come after 10, at either end."""
     found = [_packet(0, SYN, 0, 0), _packet(0.04, SYN | ACK, 0, 1, back=True), _packet(0.05, ACK, 1, 1)]
@@ -503,6 +516,7 @@ def test_a_path_shorter_than_what_hosts_take_does_not_tell_the_place(tmp_path: P
     file.write_bytes(captures.pcap(found))
     found_of = tl.capture(file).why().sentence
     assert "captured at the receiver" not in found_of
+    assert "likely the application has nothing to send" in found_of
     assert "the handshake took no longer than hosts do, and RTTs of 0.01 ms may be the receiver's own delay" in found_of
 
 

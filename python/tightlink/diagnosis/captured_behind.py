@@ -85,8 +85,11 @@ def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
 
 
 def somewhere(row: Mapping[str, Any]) -> Cause:
-    """What is told without the handshake where round trips may be the receiver's own delay."""
+    """What is told where round trips may be the receiver's own delay."""
     silent = evidence.share(row, "silent_s")
+    if row["initial_rtt_s"]:
+        # No window makes a sender pause for longer than the whole path's round trip, wherever that is seen.
+        silent = max(silent, evidence.share(row, "idle_beyond_rtt_s"))
     if silent >= _MOSTLY:
         return nothing_to_send(silent)
     return not_told(f"{NOT_TOLD}, as it is not known where this was captured")

@@ -52,17 +52,19 @@ def place(row: Mapping[str, Any]) -> Place:
         return "between"
     if behind > _SENDERS or (behind >= _RECEIVERS and before < _OF_HOSTS_S):
         return "sender"
-    if before < _OF_HOSTS_S and row.get("rtt_echoed_median_s") is None:
-        # A handshake may take so long on one host.
+    opening, echoed = (row.get("handshake_behind_s") or 0.0) / whole if whole else 0.0, row.get("rtt_echoed_median_s")
+    either = _RECEIVERS < opening < _SENDERS and (echoed or 0.0) < _OF_HOSTS_S
+    if before < _OF_HOSTS_S and (echoed is None or either):
+        # A handshake may take so long on one host, and then about as long on both sides.
         return unless_own_delay
     # ACKs that wait neither for another segment nor for what is missing come at once from a receiver.
     whole_stream = not row["lost_segments"] and row["rtt_samples"] >= _MANY_SAMPLES
     soon = min(row["rtt_median_s"] or 0.0, row.get("rtt_prompt_p95_s") or 0.0)
     # A receiver whose application reads slowly holds them back; then timestamps take the whole round trip.
-    held_back = shortest < _OF_HOSTS_S and (row.get("rtt_echoed_median_s") or 0.0) > (1 - _ADDS_UP) * whole
+    held_back = shortest < _OF_HOSTS_S and (echoed or 0.0) > (1 - _ADDS_UP) * whole
     queued = whole_stream and soon > _RECEIVERS * whole and not held_back
     # Of a handshake that hosts may take themselves the SYN's part was the longer one.
-    opened = before < _OF_HOSTS_S and (row.get("handshake_behind_s") or 0.0) > _SENDERS * whole
+    opened = before < _OF_HOSTS_S and opening > _SENDERS
     otherwise: Place = "between" if before >= _OF_HOSTS_S else "sender"
     return "receiver" if behind < _RECEIVERS and not (queued or opened) else otherwise
 
