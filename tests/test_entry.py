@@ -136,3 +136,16 @@ def test_who_has_no_home_is_told_nothing_of_caches(one_flow: str, tmp_path: Path
         env=environment | {"HOME": "/proc/none"}, cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert process.stderr == "tightlink: wrote one.png\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_every_character_can_be_printed_in_every_encoding(encoding: str) -> None:
+    """In a C locale, and in a pipe of Windows, whose code page lacks the minus sign."""
+    script = "import sys; from tightlink.entry import main; sys.argv = ['tightlink', *sys.argv[1:]]; sys.exit(main())"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
+    for command, printed in (("compare --help", ": -16 % means"), ("list congestion", r"Ba\u015far")):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *command.split()], capture_output=True, check=False, env=environment
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert printed in " ".join(done.stdout.decode(encoding).split())

@@ -18,6 +18,8 @@ from _thread import interrupt_main
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
+from tightlink.plain_text import print_anywhere
+
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
@@ -30,6 +32,7 @@ def main() -> int:
     """Load the command, run it, and return its exit code."""
     _open_what_is_closed()
     _buffer_output()
+    print_anywhere()
     # Where a shell has it ignored, as of a job in the background, it stays so.
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:
