@@ -82,3 +82,10 @@ def test_what_a_beginner_types(
 def test_one_packet_is_one(one_flow: str) -> None:
     run = tl.simulate(tl.loads(one_flow).set("link.bottleneck.delay", "20 us"))
     assert "a window of what the path holds (1 packet)." in " ".join(str(run.why()).split())
+
+
+def test_bash_completes_names_with_spaces(folder: Path, said: Callable[..., tuple[int, str, str]]) -> None:
+    _, script, _ = said("completion", "bash")
+    asks = 'COMP_WORDS=(tightlink run m); COMP_CWORD=2; _tightlink tightlink m run; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", f"{script}\n{asks}"], capture_output=True, text=True, check=True, cwd=folder)
+    assert (done.stdout, done.stderr) == ("my net.toml\n", "")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from cyclopts import App
 
 from tightlink import studies
 from tightlink.console import print_verbatim
+
+#: Files as Cyclopts has bash complete them: a name with spaces falls apart.
+_FILES: Final = re.compile(r'COMPREPLY=\( \$\(compgen (-[a-z]) -- "\$\{cur\}"\) \)')
+_WHOLE: Final = r"""local IFS=$'\\n'; COMPREPLY=( $(compgen \1 -- "${cur}") ); compopt -o filenames 2>/dev/null"""
 
 
 def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
@@ -32,7 +37,8 @@ def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
                 # Commands look names up themselves, to say which is meant: no type of theirs has them.
                 stack.callback(function.__annotations__.__setitem__, argument, function.__annotations__[argument])
                 function.__annotations__[argument] = Literal[names] | str
-            print_verbatim(app.generate_completion(shell=shell))
+            script = app.generate_completion(shell=shell)
+        print_verbatim(_FILES.sub(_WHOLE, script))
 
     return completion
 
