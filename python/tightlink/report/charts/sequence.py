@@ -47,8 +47,9 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
     marks = alt.Chart(kept.filter(pl.col("kind") != "acknowledged")).mark_point(filled=True, opacity=0.9, clip=True)
     symbols = alt.Shape("kind", type="nominal", legend=None,
                         scale=alt.Scale(domain=points, range=[_KINDS[kind][1] for kind in points]))  # fmt: skip
-    sizes = alt.Size("kind", type="ordinal", legend=None,
-                     scale=alt.Scale(domain=points, range=[_KINDS[kind][2] for kind in points]))  # fmt: skip
+    # Vega's choice, a scale of places in between, has none for one kind alone.
+    scale = alt.Scale(type="ordinal", domain=points, range=[_KINDS[kind][2] for kind in points])
+    sizes = alt.Size("kind", type="ordinal", legend=None, scale=scale)
     above = alt.layer(line.encode(**encoding), marks.encode(**encoding, shape=symbols, size=sizes, tooltip=told))
     first = alt.Chart(kept).mark_line().encode(**encoding)
     return alt.vconcat(
