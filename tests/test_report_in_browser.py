@@ -537,7 +537,7 @@ def test_the_menu_of_a_chart_has_a_name_and_covers_nothing(chromium: Page, over_
     nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
     menus = [each["name"]["value"] for each in nodes if each["role"]["value"] == "DisclosureTriangle"]
     buttons = chromium.run("document.querySelectorAll('.vega-embed summary').length")
-    assert menus.count("Save this chart") == buttons > 1
+    assert len({name for name in menus if name.startswith("Save this chart: ")}) == buttons > 1
     # All that is drawn is below them.
     above = chromium.run("""[...document.querySelectorAll('.vega-embed summary')].map((menu) => {
         const top = [...menu.closest('.chart').querySelectorAll('.role-mark:not([class*=legend]) path')].map((each) => each.getBoundingClientRect().top);
@@ -690,3 +690,49 @@ def test_pages_hold_together_what_belongs_together(over_time: Path, tmp_path: Pa
     ends = [text.rstrip().rpartition("\n")[2].strip() for text in _printed(page, tmp_path)]
     assert len(ends) > 3
     assert not [end for end in ends if end.startswith(("Heading", "Finding", "first"))]
+
+
+@pytest.fixture(scope="module")
+def sequence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a flow that sends many packets and loses none, with a table that is wider than a narrow window."""
+    rows = [
+        {"time_s": at / 100, "sequence": float(at), "kind": kind}
+        for at in range(200)
+        for kind in ("sent", "acknowledged")
+    ]
+    chart = report.Chart(charts.sequence(pl.DataFrame(rows)), "All arrive.")
+    table = report.Table(
+        pl.DataFrame({"of": ["a", "b"], "is": ["a long word " * 9] * 2, "was": ["another word " * 9] * 2})
+    )
+    sections = [report.Section("Packets", "", [chart]), report.Section("Words", "", [table])]
+    return report.write(tmp_path_factory.mktemp("sequence") / "report.html", title="T", lead="", sections=sections)
+
+
+def test_packets_of_a_flow_without_losses_are_drawn_and_not_heard_one_by_one(chromium: Page, sequence: Path) -> None:
+    """The sizes of points of one kind alone were no numbers."""
+    dom, console = _opened(chromium, sequence)
+    assert console == []
+    assert len(re.findall(r'<path[^>]*d="M1\.5,0A1\.5', dom)) == 200
+    nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
+    assert sum(each["role"]["value"].startswith("graphics-") and not each["ignored"] for each in nodes) < 20
+    names = [each["name"]["value"] for each in nodes if each["role"]["value"] == "graphics-document"]
+    assert names == ["Packets: sequence number over time (s): All arrive."]
+
+
+def test_what_is_cut_off_is_scrolled_by_keys(chromium: Page, sequence: Path) -> None:
+    groups = "[...document.querySelectorAll('.scroll')].map((each) => [each.ariaLabel, each.getAttribute('tabindex')])"
+    _opened(chromium, sequence)
+    assert chromium.run(groups) == [["Words", None]]
+    _opened(chromium, sequence, window=(500, 900))
+    assert chromium.run(groups) == [["Words", "0"]]
+    assert chromium.run("document.querySelector('nav [aria-current=true]').hash") == "#packets"
+
+
+def test_a_chart_that_is_printed_too_early_says_so(chromium: Page, sequence: Path) -> None:
+    _opened(chromium, sequence)
+    said = "getComputedStyle(document.querySelector('.chart'), '::after').content"
+    chromium.send("Emulation.setEmulatedMedia", media="print")
+    assert chromium.run(said) == "none"
+    chromium.run("delete document.querySelector('.chart').dataset.state")
+    assert "not drawn when the page was printed" in chromium.run(said)
+    chromium.send("Emulation.setEmulatedMedia", media="")

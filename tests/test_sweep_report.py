@@ -226,4 +226,4 @@ def test_keys_that_are_tied_are_named(one_flow: str, tmp_path: Path) -> None:
     assert "2 levels of <code>link.bottleneck.rate</code> &amp; <code>link.bottleneck.delay</code>" in page
     effect = page[page.index("Means over all combinations that have the level.") :].partition("</table>")[0]
     assert re.search(r"<th[^>]*>rate</th><th[^>]*>delay</th>", effect)
-    assert re.search(r">1 Mbit/s</td><td[^>]*>20 ms</td>", effect)
+    assert re.search(r">1 Mbit/s</th><td[^>]*>20 ms</td>", effect)

@@ -1,11 +1,11 @@
 """Data frames as HTML tables: words for columns, units in the heading, numbers that line up.
 
 Example:
-    >>> frame = pl.DataFrame({"label": ["ftp"], "goodput_bps": [1_911_919.2], "packets_sent": [2385]})
+    >>> frame = pl.DataFrame({"label": ["ftp"], "goodput_bps": [1_911_919.2]})
     >>> print(*parts(frame, {"goodput_bps": "{:.0f} bit/s"}))
-    <table><thead><tr><th>flow</th><th class="number">goodput</th><th class="number">packets sent</th></tr></thead>
+    <table><thead><tr><th scope="col">flow</th><th scope="col" class="number">goodput</th></tr></thead>
     <tbody>
-    <tr><td>ftp</td><td class="number">1,911,919 bit/s</td><td class="number">2,385</td></tr>
+    <tr><th scope="row">ftp</th><td class="number">1,911,919 bit/s</td></tr>
     </tbody></table>
 """
 
@@ -48,13 +48,13 @@ def parts(
         widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
         room: How wide a table may be, in pixels.
 
-    >>> [str(part).count("<td") for part in parts(pl.DataFrame({"a": ["x"], "b": [1], "c": [2]}), {}, room=50)]
-    [2, 2]
+    >>> [str(part).count("scope=") for part in parts(pl.DataFrame({"a": ["x"], "b": [1], "c": [2]}), {}, room=50)]
+    [3, 3]
     >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
     >>> print(parts(found, {}, {"goodput_bps": "half_width_bps"})[0].partition("<tbody>")[2])
     <BLANKLINE>
-    <tr><td class="number">9.000 ± 0.098</td></tr>
-    <tr><td class="number">9.426</td></tr>
+    <tr><th scope="row" class="number">9.000 ± 0.098</th></tr>
+    <tr><th scope="row" class="number">9.426</th></tr>
     </tbody></table>
     """
     first, *others = _columns(frame, formats, widths) or [_NOTHING]
@@ -90,8 +90,8 @@ _NOTHING: Final = _Written("", (), "")
 
 def _html(columns: Sequence[_Written]) -> Markup:
     of = [f' class="{column.kind}"' if column.kind else "" for column in columns]
-    head = "".join(f"<th{kind}>{{}}</th>" for kind in of)
-    row = "".join(f"<td{kind}>{{}}</td>" for kind in of)
+    head = "".join(f'<th scope="col"{kind}>{{}}</th>' for kind in of)
+    row = f'<th scope="row"{of[0]}>{{}}</th>' + "".join(f"<td{kind}>{{}}</td>" for kind in of[1:])
     line = Markup(f"<tr>{row}</tr>\n")  # noqa: S704
     body = Markup().join(line.format(*cells) for cells in zip(*(column.cells for column in columns), strict=True))
     header = Markup(f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n")  # noqa: S704

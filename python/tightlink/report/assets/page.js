@@ -10,9 +10,12 @@
   const BESIDE = 0.3;
   // Height of the button of a chart's menu, in pixels.
   const MENU = 30;
+  // Points of a chart that are read out one by one at most.
+  const HEARD = 100;
   claims([...document.querySelectorAll("details.claimed")]);
   contents();
   unfold();
+  reachable();
   const source = document.getElementById("data");
   if (source) charts(JSON.parse(source.textContent));
 
@@ -46,7 +49,7 @@
     const sections = [...document.querySelectorAll("section[id]")];
     const mark = () => {
       const here = sections.filter((section) => section.getBoundingClientRect().top < innerHeight / 3).pop();
-      links.forEach((link, id) => link.classList.toggle("here", here !== undefined && here.id === id));
+      links.forEach((link, id) => (here !== undefined && here.id === id ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
     };
     addEventListener("scroll", mark, { passive: true });
     mark();
@@ -60,6 +63,13 @@
       folded.forEach((part) => { part.open = true; });
     });
     addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
+  }
+
+  // What has more than it shows is scrolled by keys, too.
+  function reachable() {
+    const more = (part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
+    const sizes = new ResizeObserver((parts) => parts.forEach(({ target }) => (more(target) ? target.setAttribute("tabindex", "0") : target.removeAttribute("tabindex"))));
+    document.querySelectorAll(".scroll").forEach((part) => sizes.observe(part));
   }
 
   function charts(store) {
@@ -92,8 +102,12 @@
       const { hover, panels } = spec.usermeta || {};
       const used = [...named(spec, new Set())];
       const shown = (hover ? [{ ...hover, data: used[0] }] : panels || []).map((panel) => ({ ...panel, lines: lines(panel, columns(panel.data)) }));
-      spec.description = [called(box, spec), ...shown.map(heard)].map((part) => part.replace(/\.?$/, ".")).join(" ");
-      spec.datasets = Object.fromEntries(used.map((name) => [name, rows(name)]));
+      const name = called(box, spec);
+      const about = box.closest("figure").querySelector("figcaption")?.textContent;
+      spec.description = [about ? `${name}: ${about}` : name, ...shown.map(heard)].map((part) => part.replace(/\.?$/, ".")).join(" ");
+      spec.datasets = Object.fromEntries(used.map((set) => [set, rows(set)]));
+      // Marks that are clicked on keep their names.
+      const many = (panels || !spec.params) && Object.values(spec.datasets).some((set) => set.length > HEARD);
       const place = document.createElement("div");
       place.className = "view";
       box.append(place);
@@ -110,12 +124,12 @@
           mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" },
           formatLocale: look.formatLocale,
           actions: alone && { export: true, source: false, compiled: false, editor: false },
-          config: [alone ? {} : look.among_others, hover ? look.lines : {}, narrow ? STACKED : {}].reduce(mixed, look.config),
+          config: [alone ? {} : look.among_others, hover ? look.lines : {}, narrow ? STACKED : {}, many ? { mark: { aria: false } } : {}].reduce(mixed, look.config),
         });
         if (shown.length > 0) follow(box, view, shown.map((panel) => (hover ? alonePanel : linkedPanel)(box, view, panel)));
         const menu = place.querySelector("summary");
         if (menu) {
-          menu.setAttribute("aria-label", "Save this chart");
+          menu.setAttribute("aria-label", `Save this chart: ${name}`);
           // Where nothing stands above what is drawn, its button would cover that.
           place.style.paddingTop = `${Math.max(0, MENU - view.origin()[1])}px`;
         }
@@ -130,12 +144,17 @@
       }
     }
 
-    // What a chart is called for those who hear it: its section, its title, and what is said of it.
+    // What a chart is called for those who hear it: its section, and its title or else its axes.
     function called(box, spec) {
-      const figure = box.closest("figure");
       const title = spec.title && (spec.title.text || spec.title);
-      const said = [figure.closest("section")?.querySelector("h2")?.textContent, title, figure.querySelector("figcaption")?.textContent];
-      return said.filter(Boolean).join(": ");
+      return [box.closest("section")?.querySelector("h2")?.textContent, title || axes(spec)].filter(Boolean).join(": ");
+    }
+
+    // What is drawn over what, where both axes say so.
+    function axes(part) {
+      const { x, y } = part.encoding || {};
+      if (x?.title && y?.title) return `${y.title} over ${x.title}`;
+      return [part.layer, part.hconcat, part.vconcat].flat().reduce((found, inner) => found || (inner && axes(inner)), undefined);
     }
 
     // From where to where the lines of a panel go, for those who do not see them.
