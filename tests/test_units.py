@@ -130,6 +130,10 @@ def test_packets_and_fractions() -> None:
         (units.packets, 20, '"20 packets"'),
         (units.packets, "20 pakets", '"20 packets"'),
         (units.packets, "1.5 packets", None),
+        (units.packets, "1.000 packets", None),
+        (units.size, "1.500 B", None),
+        (units.packets, "1.000,5 packets", None),
+        (units.rate, "1.000.000 bit/s", None),
     ],
 )
 def test_what_is_no_quantity(read: object, text: object, suggestion: str | None) -> None:

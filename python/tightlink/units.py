@@ -185,6 +185,10 @@ _MOST_BARE_PACKETS: Final = 10_240
 _COMMA: Final = re.compile(r"\d+,\d+(?:\s*\D.*)?")
 #: One that may be a thousand times as much elsewhere: nothing is proposed.
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
+#: The same with points, as others write them.
+_POINTS: Final = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:\.\d{3}|,\d)")
+#: One of packets or bytes that may be a thousand times as much: of these there are no parts.
+_POINT: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
 def expected(*kinds: Kind) -> str:
@@ -217,8 +221,11 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
 
 
 def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
-    if isinstance(text, str) and "," in text:
-        _check_comma(text, kinds)
+    if isinstance(text, str):
+        if _POINTS.match(text.strip()):
+            raise ScenarioError(f"a number without points between thousands: {expected(*kinds)}", value=text)
+        if "," in text:
+            _check_comma(text, kinds)
     number, unit = _split(text)
     if number is not None and unit is None:
         raise ScenarioError(f"a unit, too: {expected(*kinds)}", value=text, suggestion=_suggest(number, unit, kinds))
@@ -229,8 +236,11 @@ def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
         if canonical is None:
             continue
         exact = _exact(number) * kind.units[canonical]
-        if kind.integer and exact.denominator != 1:
-            raise ScenarioError(f"a whole number of {'packets' if kind is PACKETS else 'bytes'}", value=text)
+        thousand = kind.units[canonical] == 1 and _POINT.fullmatch(number)
+        if kind.integer and (exact.denominator != 1 or thousand):
+            what = "packets" if kind is PACKETS else "bytes"
+            point = ", without a point" if thousand else ""
+            raise ScenarioError(f"a whole number of {what}{point}", value=text)
         if kind in {PACKETS, PACKET_RATE, ARRIVAL_RATE} and _exact(number) == 1:
             canonical = canonical.replace("packets", "packet").replace("transfers", "transfer")
         return kind, Quantity(number, canonical, exact)
