@@ -230,17 +230,14 @@ def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]
     known = [{entity for table in tables for entity in table[side]["entity"]} for side in (0, 1)]
     for place, (wanted, there) in enumerate(zip((name, other), known, strict=True)):
         if wanted not in there:
-            which = ("first", "second")[place]
             has = one_of(sorted(there)).removeprefix("one of ")
-            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {which}, which has {has}")
+            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {SIDES[place]}, which has {has}")
     if other in known[0]:
         raise TightlinkError(f"{name} = {other}: the first has {other}, too")
 
 
 def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
-    found = [
-        f"{title}: {warning}" for title, run in zip(("first", "second"), runs, strict=True) for warning in run.warnings
-    ]
+    found = [f"{title}: {warning}" for title, run in zip(SIDES, runs, strict=True) for warning in run.warnings]
     first, second = (run.source for run in runs)
     if first == SIMULATION and second != SIMULATION:
         found.append(f"the first is a {first} and the second a {second}: changes are relative to the first")
@@ -320,7 +317,8 @@ def _of_experiments(
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
-    warnings = () if values.height else (f"the two have no {_combination(shared)} in common",)
+    combination = f"combination of {', '.join(shared)}" if shared else "run that ended"
+    warnings = () if values.height else (f"the two have no {combination} in common",)
     measured = ["source" in frame.columns for frame in frames]
     agreements = {}
     if measured[0] != measured[1]:
@@ -334,10 +332,6 @@ def _of_experiments(
     return Comparison(
         names, values, alone, agreements, empty, differences, nothing(), warnings, (*notes, *_unlike_seeds(runs, names))
     )
-
-
-def _combination(keys: Sequence[str]) -> str:
-    return f"combination of {', '.join(keys)}" if keys else "run that ended"
 
 
 def _unlike_seeds(sides: Sequence[pl.DataFrame], names: tuple[str, str]) -> tuple[str, ...]:

@@ -71,16 +71,12 @@ def samples(run: Run) -> pl.DataFrame:
 def common(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What both have sampled, in the time in which both did; the rest as it is."""
     keys = ["entity", "metric"]
-    ends = [
-        side.group_by(keys).agg(
-            pl.col("time_s").min().alias(f"from_{place}"), pl.col("time_s").max().alias(f"to_{place}")
-        )
-        for place, side in enumerate((first, second))
-    ]
-    both = ends[0].join(ends[1], on=keys).select(
-        *keys, begin=pl.max_horizontal("from_0", "from_1"), end=pl.min_horizontal("to_0", "to_1")
+    time = pl.col("time_s")
+    ends = [side.group_by(keys).agg(begin=time.min(), end=time.max()) for side in (first, second)]
+    both = ends[0].join(ends[1], on=keys, suffix="_other").select(
+        *keys, begin=pl.max_horizontal("begin", "begin_other"), end=pl.min_horizontal("end", "end_other")
     )  # fmt: skip
-    inside = pl.col("begin").is_null() | pl.col("time_s").is_between("begin", "end")
+    inside = pl.col("begin").is_null() | time.is_between("begin", "end")
 
     def cut(side: pl.DataFrame) -> pl.DataFrame:
         joined = side.join(both, on=keys, how="left", maintain_order="left")
@@ -129,11 +125,10 @@ def same_service(first: Mapping[str, float], second: Mapping[str, float]) -> tup
     >>> same_service(*sides)
     ({'a:5002-b:80': 'a:*-b:80'}, {'a:6001-b:80': 'a:*-b:80'})
     """
-    alone = (
-        {name: begin for name, begin in first.items() if name not in second},
-        {name: begin for name, begin in second.items() if name not in first},
-    )
-    found = [_services(side) for side in alone]
+    found = [
+        _services({name: begin for name, begin in side.items() if name not in other})
+        for side, other in ((first, second), (second, first))
+    ]
     names: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for service in found[0]:
         both = zip(found[0][service], found[1].get(service, []), strict=False)
@@ -152,9 +147,6 @@ def _services(flows: Mapping[str, float]) -> dict[str, list[str]]:
         if match is not None:
             source, from_port, target, to_port = match.groups()
             # Ports of clients are the higher ones.
-            if int(from_port) > int(to_port):
-                from_port = "*"
-            else:
-                to_port = "*"
+            from_port, to_port = ("*", to_port) if int(from_port) > int(to_port) else (from_port, "*")
             found[f"{source}:{from_port}-{target}:{to_port}"].append(label)
     return found

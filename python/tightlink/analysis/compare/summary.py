@@ -76,9 +76,8 @@ def summary(first: Run, second: Run, *, judged: bool = True) -> pl.DataFrame:
 
 def nothing() -> pl.DataFrame:
     """A summary without any row: sweeps have none."""
-    texts, numbers = (pl.String, pl.String), (pl.Float64, pl.Float64, pl.Float64)
-    names = ("metric", "of", "first", "second", "change", "verdict")
-    return pl.DataFrame(schema=dict(zip(names, (*texts, *numbers, pl.String), strict=True)))
+    numbers = dict.fromkeys(("first", "second", "change"), pl.Float64)
+    return pl.DataFrame(schema={"metric": pl.String, "of": pl.String, **numbers, "verdict": pl.String})
 
 
 def _verdict(metric: str, before: float, after: float, words: tuple[str, str], chance: float) -> str:

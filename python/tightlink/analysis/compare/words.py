@@ -184,8 +184,7 @@ def changed_most(rows: pl.DataFrame, most: int) -> pl.DataFrame:
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Values with those of one flow, link or node together."""
-    order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
-    return rows.sort(pl.col("entity").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+    return rows.sort(pl.col("entity").cast(pl.Enum(rows["entity"].unique(maintain_order=True))), maintain_order=True)
 
 
 def main_agreements(found: Comparison) -> list[str]:
