@@ -148,6 +148,11 @@ class TwoLevel:
         leader, found = known.get(vector, (column, np.full(len(column), math.nan)))
         return np.asarray(found * (column[0] * leader[0]), dtype=np.float64)
 
+    def sizes(self, values: Array) -> list[float]:
+        """The size of each factor's own effect on a response; zero where the others make its column up."""
+        weights = [self.weights([place]) for place in range(len(self.factors))]
+        return [abs(float(np.nan_to_num(each @ values))) for each in weights]
+
     def tells(self) -> set[str]:
         """The factors that the runs tell from the mean and from the other factors."""
         return {factor for place, factor in enumerate(self.factors) if not np.isnan(self.weights([place])[0])}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Final
 
 from tightlink.analysis.effects.two_level import TwoLevel
@@ -21,22 +20,14 @@ def ordered(design: TwoLevel, values: Array) -> pl.DataFrame:
     [(1, 2.0, '+', '−'), (2, 3.0, '+', '+'), (3, 5.0, '−', '−'), (4, 7.0, '−', '+')]
     """
     order = np.argsort(values, kind="stable")
-    places = {"place": np.arange(1, len(values) + 1), "value": values[order]}
-    settings = {
-        factor: ["−" if sign < 0 else "+" for sign in design.signs[order, place].tolist()]
-        for place, factor in enumerate(design.factors)
-    }
-    return pl.DataFrame(places | settings)
+    settings = zip(design.factors, np.where(design.signs[order] < 0, "−", "+").T.tolist(), strict=True)
+    return pl.DataFrame({"place": np.arange(1, len(values) + 1), "value": values[order]} | dict(settings))
 
 
 def scatter(design: TwoLevel, values: Array) -> pl.DataFrame:
     """A row for each factor and run: ``factor``, ``level`` (−1 or 1), ``value``."""
-    return pl.concat(
-        pl.DataFrame({"level": design.signs[:, place], "value": values}).select(
-            pl.lit(factor).alias("factor"), "level", "value"
-        )
-        for place, factor in enumerate(design.factors)
-    )
+    runs = pl.DataFrame({"value": values}).hstack(pl.DataFrame(design.signs, schema=list(design.factors)))
+    return runs.unpivot(index="value", variable_name="factor", value_name="level").select("factor", "level", "value")
 
 
 def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
@@ -54,18 +45,15 @@ def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
     >>> blocks(design, np.array([1.0, 2.0, 1.0, 6.0])).rows()[:2]
     [('a', 'b −', 1.0, 2.0, 1.0), ('a', 'b +', 1.0, 6.0, 5.0)]
     """
-    sizes = [abs(float(np.nan_to_num(design.weights([place]) @ values))) for place in range(len(design.factors))]
+    sizes = design.sizes(values)
     by_size = sorted(range(len(sizes)), key=lambda place: -sizes[place])
     rows = []
     for place, factor in enumerate(design.factors):
-        others = _others(design, place, [other for other in by_size if other != place])
-        chosen = sorted(others)
-        keys = [tuple(row) for row in design.signs[:, chosen].tolist()]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        for key, members in groupby(order, key=keys.__getitem__):
-            runs = list(members)
-            at_high = design.signs[runs, place] > 0
-            low, high = (float(values[runs][side].mean()) for side in (~at_high, at_high))
+        chosen = sorted(_others(design, place, [other for other in by_size if other != place]))
+        signs, at_high = design.signs[:, chosen], design.signs[:, place] > 0
+        for key in np.unique(signs, axis=0):
+            inside = (signs == key).all(axis=1)
+            low, high = (float(values[inside & side].mean()) for side in (~at_high, at_high))
             name = ", ".join(
                 f"{design.factors[other]} {'−' if sign < 0 else '+'}" for other, sign in zip(chosen, key, strict=True)
             )

@@ -32,18 +32,15 @@ def ranked(terms: Sequence[Term], response: Response) -> pl.DataFrame:
     >>> ranked(design.terms(), response).select("term", "effect").rows()
     [('a', 3.0), ('b', 2.0), ('a × b', 2.0)]
     """
-    rows = []
-    for term in terms:
-        found = contrast(response, term.factors)
-        if math.isnan(found["effect"]):
-            continue
-        rows.append((term.name, term.order, found["mean_low"], found["mean_high"], found["effect"], found["p"],
-                     ", ".join(term.aliases)))  # fmt: skip
-    largest = max((abs(row[4]) for row in rows), default=0.0) or 1.0
-    rows.sort(key=lambda row: -round(abs(row[4]) / largest / _EQUAL))
-    schema = {"term": pl.String, "order": pl.Int64, "mean_low": pl.Float64, "mean_high": pl.Float64,
-              "effect": pl.Float64, "p": pl.Float64, "aliases": pl.String}  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    every = [
+        contrast(response, term.factors) | {"term": term.name, "order": term.order, "aliases": ", ".join(term.aliases)}
+        for term in terms
+    ]
+    rows = [row for row in every if not math.isnan(row["effect"])]
+    largest = max((abs(row["effect"]) for row in rows), default=0.0) or 1.0
+    rows.sort(key=lambda row: -round(abs(row["effect"]) / largest / _EQUAL))
+    numbers = dict.fromkeys(("mean_low", "mean_high", "effect", "p"), pl.Float64)
+    return pl.DataFrame(rows, schema={"term": pl.String, "order": pl.Int64, **numbers, "aliases": pl.String})
 
 
 def residual_sd(terms: Sequence[Term], order: Sequence[str], values: Array) -> pl.DataFrame:

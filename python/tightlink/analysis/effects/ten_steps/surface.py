@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.analysis.effects.two_level import TwoLevel
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, pl
 
 _AXES: Final = 2
 _CORNERS: Final = ((-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -63,10 +63,7 @@ def surface(design: TwoLevel, effects: pl.DataFrame, values: Array) -> Surface |
     """
     if len(design.factors) < _AXES:
         return None
-    size = {
-        factor: abs(float(np.nan_to_num(design.weights([place]) @ values)))
-        for place, factor in enumerate(design.factors)
-    }
+    size = dict(zip(design.factors, design.sizes(values), strict=True))
     named: dict[str, None] = {}
     for term in effects["term"]:
         named |= dict.fromkeys(sorted(term.split(" × "), key=lambda factor: -size[factor]))
