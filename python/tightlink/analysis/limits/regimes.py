@@ -19,7 +19,7 @@ from tightlink.analysis.limits.governing import ALIKE, Explained, Metric, explai
 from tightlink.analysis.limits.piecewise import Fitted, Shape, best, probes
 from tightlink.analysis.measurements import MeasurementError, checked, in_si, named, of_each, sizes_and_rates
 from tightlink.lazy import Array, NDArray, np, pl
-from tightlink.numbers import percent
+from tightlink.numbers import percent, several
 
 Region: TypeAlias = Literal["stable", "unstable", "highly unstable"]
 
@@ -188,13 +188,14 @@ def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
         raise MeasurementError(f"{size:g} B: a packet rate of 0: expected rates above 0")
     distinct = len(probes(rates))
     if distinct < _FEWEST_RATES:
-        found = "1 packet rate" if distinct == 1 else f"{distinct} packet rates"
+        found = several(distinct, "packet rate")
         raise MeasurementError(f"too few points: {found} at {size:g} B: expected at least {_FEWEST_RATES}")
     fitted = best(rates, loads[None, :])
     residuals = loads - fitted.model[0]
     again = best(rates, fitted.model[0] + redrawn(residuals, fitted.fits[0].parameters, resamples, seed))
-    onset = _onset(fitted, again)
-    decline = _decline(rates, fitted, again)
+    onset = _between(fitted.gaps[:-1], fitted.gaps[1:], int(fitted.breaks[0]), again.breaks)
+    # The load has left its level between a probe and the one before.
+    decline = _between(np.roll(rates, 1), rates, int(_left(rates, fitted)[0]), _left(rates, again))
     regions: list[Region] = [_region(rate, fitted, decline) for rate in rates]
     kept = points.with_columns(fitted=pl.Series(fitted.model[0]), region=pl.Series(regions, dtype=pl.String))
     seen = again.breaks >= 0
@@ -210,29 +211,13 @@ def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
     )
 
 
-def _onset(fitted: Fitted, again: Fitted) -> Bracket | None:
-    """The probes between which load stops following, as far apart as resampling moves them."""
-    own = int(fitted.breaks[0])
+def _between(begins: Array, ends: Array, own: int, places: NDArray[np.int64]) -> Bracket | None:
+    """The probes between which something is, as far apart as resampling moves its place; −1 where it is nowhere."""
     if own < 0:
         return None
-    low, high = _moved(own, again.breaks)
-    return Bracket(float(fitted.gaps[low]), float(fitted.gaps[high + 1]))
-
-
-def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
-    """The probes between which the fitted load leaves its level downwards, as resampling moves them."""
-    own = _left(rates, fitted)[0]
-    if own < 0:
-        return None
-    low, high = _moved(own, _left(rates, again))
-    return Bracket(float(rates[low - 1]), float(rates[high]))
-
-
-def _moved(own: int, places: NDArray[np.int64]) -> tuple[int, int]:
-    """The first and the last place to which resampling moves one, itself among them."""
     there = places[places >= 0]
     low, high = (int(np.percentile(there, tail, method="nearest")) if len(there) else own for tail in (2.5, 97.5))
-    return min(low, own), max(high, own)
+    return Bracket(float(begins[min(low, own)]), float(ends[max(high, own)]))
 
 
 def _left(rates: Array, fitted: Fitted) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from tightlink.analysis.limits.packet_cost import LEAST_SIZES, Costs, fit_cost, 
 from tightlink.analysis.measurements import MeasurementError, of_each, sizes_and_rates
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, np, pl, stats
+from tightlink.numbers import several
 
 Name: TypeAlias = Literal["ideal", "cost"]
 Regime: TypeAlias = Literal["both", "free flow", "saturated", "undivided"]
@@ -168,12 +169,17 @@ def find(  # noqa: PLR0913
     table = table.filter(pl.col("packets_per_s") > 0).sort("packet_bytes", maintain_order=True)
     distinct = table["packet_bytes"].n_unique()
     if distinct < _FEWEST_SIZES:
-        what = "1 packet size" if distinct == 1 else f"{distinct} packet sizes"
+        what = several(distinct, "packet size")
         raise MeasurementError(f"too few points: {what} with packets delivered: expected at least {_FEWEST_SIZES}")
     points = table.select("packet_bytes", "packets_per_s", "throughput_bps")
     sizes = points["packet_bytes"].to_numpy()
     logs = np.log(points["packets_per_s"].to_numpy())
-    fitted = _both_laws(sizes, logs, overhead_bytes, resamples, seed)
+    cost = partial(fit_cost, overhead_bytes=overhead_bytes)
+    laws = (
+        _law("ideal", sizes, logs, fit_ideal, _IDEAL, resamples, seed),
+        _law("cost", sizes, logs, cost, _COST - (overhead_bytes is not None), resamples, seed),
+    )
+    fitted = tuple(sorted((law for law in laws if math.isfinite(law.fit.squares)), key=lambda law: law.fit.aicc))
     alone, fit = _one_regime(sizes, logs)
     if min(law.fit.bic for law in fitted) >= fit.bic:
         points = points.with_columns(regime=pl.lit(alone))
@@ -190,15 +196,6 @@ def find(  # noqa: PLR0913
         _slope(sizes[~low], logs[~low], -1.0),
         _slope(sizes[low], logs[low], 0.0),
     )
-
-
-def _both_laws(sizes: Array, logs: Array, overhead_bytes: float | None, resamples: int, seed: int) -> tuple[Law, ...]:
-    """Both laws, the better one first."""
-    cost = partial(fit_cost, overhead_bytes=overhead_bytes)
-    known = overhead_bytes is not None
-    laws = [_law("ideal", sizes, logs, fit_ideal, _IDEAL, resamples, seed)]
-    laws.append(_law("cost", sizes, logs, cost, _COST - known, resamples, seed))
-    return tuple(sorted((law for law in laws if math.isfinite(law.fit.squares)), key=lambda law: law.fit.aicc))
 
 
 def _law(  # noqa: PLR0913, PLR0917
@@ -225,17 +222,17 @@ def _one_regime(sizes: Array, logs: Array) -> tuple[Regime, Fit]:
     A line of cost per packet and byte is free flow where bytes cost more than the packet at every size
     (a plateau that erodes), saturation where they cost less at every size, and else may be either.
     """
-    count = len(sizes)
-    flat, plateau = logs, logs + np.log(sizes)
+    plateau = logs + np.log(sizes)
     per_packet, per_byte = (float(value[0]) for value in fit_line(sizes, logs[None, :]))
     line = logs + np.log(per_packet + per_byte * sizes)
     even = per_packet / per_byte if per_byte else math.inf
     kind: Regime = "free flow" if even <= sizes[0] else "saturated" if even >= sizes[-1] else "undivided"
-    found: list[tuple[Regime, Fit]] = [
-        ("free flow", Fit(float(((plateau - plateau.mean()) ** 2).sum()), count, _CONSTANT)),
-        ("saturated", Fit(float(((flat - flat.mean()) ** 2).sum()), count, _CONSTANT)),
-        (kind, Fit(float((line**2).sum()), count, _LINE)),
+    left: list[tuple[Regime, Array, int]] = [
+        ("free flow", plateau - plateau.mean(), _CONSTANT),
+        ("saturated", logs - logs.mean(), _CONSTANT),
+        (kind, line, _LINE),
     ]
+    found = [(regime, Fit(float((each**2).sum()), len(sizes), count)) for regime, each, count in left]
     return min(found, key=lambda pair: pair[1].bic)
 
 
