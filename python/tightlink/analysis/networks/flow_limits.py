@@ -99,7 +99,9 @@ def flow_limits(
     in_bits = {node: capacity * _BITS * size for node, capacity in capacities.items()}
     bits = maximum_flow(limited, {}, source, target)
     if not bits.paths:
-        raise _no_way(scenario, source, target, size, narrow)
+        which = f" whose MTU takes packets of {size} B whole" if narrow else ""
+        message = f'no path from "{source}" to "{target}": connect them by links in this direction{which}'
+        raise ScenarioError(message, file=scenario.file, statement=True)
     packets = maximum_flow(free, capacities, source, target)
     both = maximum_flow(limited, in_bits, source, target)
     taken = {name for path in (*bits.paths, *both.paths) for name in path.edges}
@@ -168,12 +170,6 @@ def _only_group(scenario: Scenario, names: list[str], size: int | None) -> tuple
         expected = "packets of one size, or a packet size given beside the file"
         raise ScenarioError(expected, key=f"traffic.{first['group']}.sizes", file=scenario.file)
     return names[first["from"]], names[first["to"]], full_packet(first["transport"])
-
-
-def _no_way(scenario: Scenario, source: str, target: str, size: int, narrow: list[str]) -> ScenarioError:
-    which = f" whose MTU takes packets of {size} B whole" if narrow else ""
-    message = f'no path from "{source}" to "{target}": connect them by links in this direction{which}'
-    return ScenarioError(message, file=scenario.file, statement=True)
 
 
 def _notes(narrow: list[str], taken: list[Hop], size: int, duration: str) -> list[str]:

@@ -92,14 +92,13 @@ def _arrived(run: Run, half: float, *, all_of_it: bool) -> float:
 
 
 def _drops(run: Run) -> dict[str, int]:
-    places = {}
-    for row in run.links.iter_rows(named=True):
-        places[f"link {row['link']}: queue"] = row["packets_dropped"] - row["packets_lost"]
-        places[f"link {row['link']}: wire"] = row["packets_lost"]
+    places: dict[str, int] = {}
+    for link, dropped, lost in run.links.select("link", "packets_dropped", "packets_lost").iter_rows():
+        places |= {f"link {link}: queue": dropped - lost, f"link {link}: wire": lost}
     if "nodes" in run.tables:
         # A full output ring is the queue of a link, which has counted it.
-        for row in run.nodes.iter_rows(named=True):
-            places[f"node {row['node']}: input ring"] = row["dropped_input_ring"]
+        rings = run.nodes.select(pl.format("node {}: input ring", "node"), "dropped_input_ring")
+        places |= dict(rings.iter_rows())
     return {place: count for place, count in places.items() if count}
 
 

@@ -18,7 +18,6 @@ Example:
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -123,28 +122,14 @@ def _join(graph: Any, u: _Vertex, v: _Vertex, capacity: Fraction | None, scale: 
 
 def _paths(flow: dict[_Vertex, dict[_Vertex, int]], begin: _Vertex, end: _Vertex, scale: int) -> Iterable[Path]:
     """The flow taken apart, the path with the fewest edges first; circles in it lead nowhere and stay behind."""
-    while (way := _shortest(flow, begin, end)) is not None:
+    left = nx.DiGraph((u, v, {"flow": amount}) for u, ends in flow.items() for v, amount in ends.items() if amount)
+    # From one end, level by level: a search from both takes another one of paths that are equally short.
+    while begin in left and (way := nx.single_source_shortest_path(left, begin).get(end)) is not None:
         steps = list(pairwise(way))
-        rate = min(flow[u][v] for u, v in steps)
-        for u, v in steps:
-            flow[u][v] -= rate
+        rate = min(left.edges[step]["flow"] for step in steps)
+        for step in steps:
+            left.edges[step]["flow"] -= rate
+        left.remove_edges_from([step for step in steps if not left.edges[step]["flow"]])
         edges = tuple(name for kind, name in way if kind == "edge")
         nodes = tuple(name for kind, name in way if kind == "into")
         yield Path(edges, nodes, Fraction(rate, scale))
-
-
-def _shortest(flow: dict[_Vertex, dict[_Vertex, int]], begin: _Vertex, end: _Vertex) -> list[_Vertex] | None:
-    before: dict[_Vertex, _Vertex] = {begin: begin}
-    frontier = deque([begin])
-    while frontier and end not in before:
-        u = frontier.popleft()
-        for v, amount in flow[u].items():
-            if amount > 0 and v not in before:
-                before[v] = u
-                frontier.append(v)
-    if end not in before:
-        return None
-    way = [end]
-    while way[-1] != begin:
-        way.append(before[way[-1]])
-    return way[::-1]

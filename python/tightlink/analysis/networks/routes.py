@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from typing import Final
 
 from tightlink.errors import TightlinkError
@@ -145,14 +146,11 @@ def routes(scenario: Scenario, nodes: Sequence[str] | None = None) -> Routes:
         raise TightlinkError(f"{len(names)} nodes: expected two at least, so that there are paths")
     router = Router.of(network)
     found = []
-    for target in names:
-        for origin in names:
-            if origin == target:
-                continue
-            path = router.path(network.nodes[origin], network.nodes[target])
-            if path is None:
-                raise TightlinkError(f"no path leads from {origin} to {target}")
-            found.append(path)
+    for target, origin in permutations(names, 2):
+        path = router.path(network.nodes[origin], network.nodes[target])
+        if path is None:
+            raise TightlinkError(f"no path leads from {origin} to {target}")
+        found.append(path)
     longest = max(map(len, found))
     padded = np.array([path + [-1] * (longest - len(path)) for path in found], dtype=np.int32)
     return Routes(names, tuple(network.links), padded)

@@ -19,6 +19,7 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Final
 
 from tightlink.analysis.estimates import Estimate
@@ -112,15 +113,11 @@ def _misfit(sizes: list[float], across: list[Array], heights: list[Array], heigh
     ys = [y * size**height for size, y in zip(sizes, heights, strict=True)]
     off = 0.0
     met = total = 0
-    for one in range(len(xs)):
-        for other in range(len(xs)):
-            if one == other:
-                continue
-            inside = (xs[other] >= xs[one][0]) & (xs[other] <= xs[one][-1])
-            curve = np.interp(xs[other][inside], xs[one], ys[one])
-            here = int(inside.sum())
-            met, total = met + here, total + len(inside)
-            level = float((ys[other][inside] ** 2 + curve**2).sum()) / 2
-            # Of each two curves by itself: else what stretches high curves would count for more.
-            off += here * float(((ys[other][inside] - curve) ** 2).sum()) / level if level else 0.0
+    for one, other in permutations(range(len(xs)), 2):
+        inside = (xs[other] >= xs[one][0]) & (xs[other] <= xs[one][-1])
+        curve, points = np.interp(xs[other][inside], xs[one], ys[one]), ys[other][inside]
+        met, total = met + len(points), total + len(inside)
+        level = float((points**2 + curve**2).sum()) / 2
+        # Of each two curves by itself: else what stretches high curves would count for more.
+        off += len(points) * float(((points - curve) ** 2).sum()) / level if level else 0.0
     return float(np.sqrt(off / met)) if met >= _OVERLAP * total else np.inf
