@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
 from tightlink.analysis.path.bulk_path import BulkPath
-from tightlink.analysis.path.cells import simulate_cells
+from tightlink.analysis.path.residuals import beside
 from tightlink.errors import TightlinkError
 from tightlink.lazy import NDArray, np, pl, stats
 
@@ -129,38 +129,33 @@ def _polished(model: _Model, best: NDArray[Any], low: NDArray[Any], high: NDArra
     return best
 
 
+@dataclass
 class _Model:
     """Relative residuals of a path whose parameters' logarithms are given; equal questions are answered once."""
 
-    def __init__(self, observed: pl.DataFrame, path: BulkPath, names: list[str], jobs: int) -> None:
-        self._observed = observed
-        self._cells = list(dict.fromkeys(observed.select("window_packets", "flows").rows()))
-        self._path = path
-        self._names = names
-        self._jobs = jobs
-        self._known: dict[BulkPath, NDArray[Any]] = {}
-        self.simulated = 0
+    observed: pl.DataFrame
+    begin: BulkPath
+    names: list[str]
+    jobs: int
+    simulated: int = 0
+    known: dict[BulkPath, NDArray[Any]] = field(default_factory=dict)
 
     def path(self, logs: NDArray[Any]) -> BulkPath:
         """The path with these parameters."""
         values: dict[str, Any] = {
-            name: float(f"{math.exp(log):.6g}") for name, log in zip(self._names, logs, strict=True)
+            name: float(f"{math.exp(log):.6g}") for name, log in zip(self.names, logs, strict=True)
         }
         if "queue_packets" in values:
             values["queue_packets"] = max(2, round(values["queue_packets"]))
-        return self._path.changed(**values)
+        return self.begin.changed(**values)
 
     def __call__(self, logs: NDArray[Any]) -> NDArray[Any]:
         path = self.path(logs)
-        if path not in self._known:
-            cells = simulate_cells(path, self._cells, jobs=self._jobs)
-            self.simulated += cells.height
-            joined = self._observed.join(
-                cells.select("window_packets", "flows", predicted="goodput_bps"),
-                on=["window_packets", "flows"], how="left", maintain_order="left",
-            )  # fmt: skip
-            self._known[path] = (joined["predicted"] / joined["goodput_bps"] - 1).to_numpy()
-        return self._known[path]
+        if path not in self.known:
+            found = beside(self.observed, path, jobs=self.jobs)
+            self.simulated += found.select("window_packets", "flows").n_unique()
+            self.known[path] = (found["predicted_bps"] / found["observed_bps"] - 1).to_numpy()
+        return self.known[path]
 
     def slopes(self, logs: NDArray[Any]) -> NDArray[Any]:
         """How the residuals change with the logarithm of each parameter: differences over wide steps."""

@@ -120,7 +120,7 @@ def _run(folder: Path) -> pl.DataFrame:
     found = {entry["tcp"]["window"] for entry in run.manifest["scenario"]["traffic"].values() if "tcp" in entry}
     if flows.is_empty() or len(found) != 1:
         raise MeasurementError("expected a run whose TCP flows have one window")
-    text = found.pop()
+    (text,) = found
     if not text.endswith(("packet", "packets")):
         raise MeasurementError(f"a window of {text}: expected one in packets")
     return pl.DataFrame({
@@ -141,10 +141,8 @@ def _iperf3(file: Path) -> pl.DataFrame:
     except RecursionError:
         raise MeasurementError("expected iperf3's JSON, and it is nested too deep") from None
     except ValueError:
-        documents = []
-        for number, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                documents.append((f"line {number}: ", _document(line, number)))
+        lines = enumerate(text.splitlines(), start=1)
+        documents = [(f"line {number}: ", _document(line, number)) for number, line in lines if line.strip()]
     if not documents:
         raise MeasurementError("expected iperf3's JSON, and the file is empty")
     return pl.DataFrame([_point(place, document) for place, document in documents])

@@ -201,14 +201,14 @@ def _date(text: str) -> tuple[int, ...]:
 
 def _long(file: Path, about: _About) -> pl.DataFrame:
     """A row for each value of a file."""
-    lines = [(number, line) for number, line in enumerate(_text(file).splitlines(), 1) if line.strip()]
-    lines = [(number, line) for number, line in lines if not line.startswith("#")]
+    every = enumerate(_text(file).splitlines(), 1)
+    lines = [(number, line) for number, line in every if line.strip() and not line.startswith("#")]
     if not lines:
         raise PingerError(f"{file}: expected a table of PingER, and the file is empty")
     tabs = "\t" in lines[0][1]
     first, times = _header(file, _cells(lines[0][1], tabs=tabs), about.day)
     column, factor = METRICS[about.metric]
-    rows: dict[str, list[object]] = {name: [] for name in ("source", "destination", "time_s", "value")}
+    rows: list[tuple[str, str, float, float | None]] = []
     for number, line in lines[1:]:
         cells = _cells(line, tabs=tabs)
         if len(cells) < first + len(times):
@@ -216,13 +216,10 @@ def _long(file: Path, about: _About) -> pl.DataFrame:
                 f"{file}: line {number}: {len(cells)} columns: expected at least {first + len(times)}: "
                 f"two hosts and {len(times)} periods"
             )
-        for time_s, cell in zip(times, cells[first:], strict=False):
-            rows["source"].append(cells[0])
-            rows["destination"].append(cells[1])
-            rows["time_s"].append(time_s)
-            rows["value"].append(_value(file, number, cell, factor))
+        values = (_value(file, number, cell, factor) for cell in cells[first : first + len(times)])
+        rows += [(cells[0], cells[1], *pair) for pair in zip(times, values, strict=True)]
     types = {"source": pl.String, "destination": pl.String, "time_s": pl.Float64, "value": pl.Float64}
-    frame = pl.DataFrame(rows, schema=types)
+    frame = pl.DataFrame(rows, schema=types, orient="row")
     at = pl.from_epoch(pl.col("time_s").cast(pl.Int64)).dt.strftime("%Y-%m-%dT%H:%M")
     ping_bytes = pl.lit(about.ping_bytes, dtype=pl.Int64)
     return frame.select(
