@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import Array, NDArray, np, pl, stats
+from tightlink.numbers import several
 
 Strength: TypeAlias = Literal["strong", "moderate", "weak"]
 
@@ -64,7 +66,7 @@ class Correlation:
 
     def sentence(self) -> str:
         """What was found, in words."""
-        of = f"{len(self.responses)} responses have {self.dimension} dimension{'s' if self.dimension > 1 else ''}"
+        of = f"{len(self.responses)} responses have {several(self.dimension, 'dimension')}"
         kept = int(self.pairs["kept"].sum())
         constant = f"; {', '.join(self.constant)} did not vary" if self.constant else ""
         return f"{of}: {kept} of {self.pairs.height} pairs have |r| > {self.threshold:.4g}{constant}"
@@ -132,17 +134,14 @@ def _matrix(values: Array, names: Sequence[str]) -> tuple[Array, NDArray[np.int6
     """Pearson's r of all pairs, each over the runs that have both, and how many these are."""
     size = len(names)
     matrix, counts = np.eye(size), np.zeros((size, size), dtype=np.int64)
-    for i in range(size):
-        for j in range(i + 1, size):
-            both = values[np.isfinite(values[:, i]) & np.isfinite(values[:, j])][:, [i, j]]
-            counts[i, j] = counts[j, i] = len(both)
-            if len(both) < _FEWEST_RUNS:
-                raise MeasurementError(
-                    f"{names[i]} and {names[j]}: {len(both)} runs have both; expected at least {_FEWEST_RUNS}"
-                )
-            if not (deviations(both) > 0).all():
-                raise MeasurementError(f"{names[i]} and {names[j]}: one of them is the same in all runs that have both")
-            matrix[i, j] = matrix[j, i] = np.clip(np.asarray(np.corrcoef(both, rowvar=False))[0, 1], -1, 1)
+    for i, j in combinations(range(size), 2):
+        both, pair = values[np.isfinite(values[:, [i, j]]).all(axis=1)][:, [i, j]], f"{names[i]} and {names[j]}"
+        counts[i, j] = counts[j, i] = len(both)
+        if len(both) < _FEWEST_RUNS:
+            raise MeasurementError(f"{pair}: {len(both)} runs have both; expected at least {_FEWEST_RUNS}")
+        if not (deviations(both) > 0).all():
+            raise MeasurementError(f"{pair}: one of them is the same in all runs that have both")
+        matrix[i, j] = matrix[j, i] = np.clip(np.asarray(np.corrcoef(both, rowvar=False))[0, 1], -1, 1)
     return matrix, counts
 
 

@@ -61,7 +61,6 @@ RESPONSES: Final = (
 )
 #: What transfers without end are called in the summary, in their order.
 _LONG_LIVED: Final = ("Y13", "Y14", "Y15")
-_BY_NAME: Final = {each.name: each for each in RESPONSES}
 
 
 def responses(run: Run) -> pl.DataFrame:
@@ -95,21 +94,17 @@ def by_period(
         tables.append(_values(kept, by=["label"]).with_columns(period=pl.lit(name)))
     wide = pl.concat(tables, how="diagonal")
     flows = [f"{name}_pps" for name in long_lived["flow"].unique(maintain_order=True)]
-    numbers = {name: each.number for name, each in _BY_NAME.items()}
-    summaries = {name: each.summary for name, each in _BY_NAME.items()} | dict(zip(flows, _LONG_LIVED, strict=False))
-    order = {name: place for place, name in enumerate(wide.columns)}
-    labels = users["label"].unique(maintain_order=True).to_list()
+    numbers = {each.name: each.number for each in RESPONSES}
+    summaries = {each.name: each.summary for each in RESPONSES} | dict(zip(flows, _LONG_LIVED, strict=False))
+    labels = users["label"].unique(maintain_order=True)
+    order: dict[str, Iterable[str]] = {"label": labels, "period": list(periods), "response": wide.columns}
     return (
         wide.unpivot(index=["label", "period"], variable_name="response")
         .with_columns(
             number=pl.col("response").replace_strict(numbers, default=""),
             summary=pl.col("response").replace_strict(summaries, default=""),
         )
-        .sort(
-            pl.col("label").replace_strict(labels, list(range(len(labels)))),
-            pl.col("period").replace_strict(list(periods), list(range(len(periods)))),
-            pl.col("response").replace_strict(order),
-        )
+        .sort([pl.col(column).cast(pl.Enum(names)) for column, names in order.items()])
         .select("label", "period", "response", "number", "summary", "value")
     )
 
