@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
 from tightlink.analysis.traffic.trace import smoothed
@@ -50,12 +51,8 @@ def size_classes(sizes: pl.DataFrame) -> pl.DataFrame:
     >>> size_classes(sizes).rows()
     [('tcp', 'up to 64', 4, 172), ('tcp', '1025 to 1500', 2, 3000)]
     """
-    lows = [0, *(bound + 1 for bound in _BOUNDS)]
-    names = [
-        f"up to {_BOUNDS[0]}",
-        *(f"{low} to {high}" for low, high in zip(lows[1:], _BOUNDS[1:], strict=False)),
-        f"above {_BOUNDS[-1]}",
-    ]
+    between = (f"{low + 1} to {high}" for low, high in pairwise(_BOUNDS))
+    names = [f"up to {_BOUNDS[0]}", *between, f"above {_BOUNDS[-1]}"]
     place = sum((pl.col("size_bytes") > bound).cast(pl.Int32) for bound in _BOUNDS)
     grouped = sizes.with_columns(place=place, bytes=pl.col("size_bytes") * pl.col("packets"))
     counted = grouped.group_by("protocol", "place", maintain_order=True).agg(pl.col("packets", "bytes").sum())

@@ -93,14 +93,11 @@ def spikes(values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, thresh
     rows = []
     for first, last in zip(edges[::2], edges[1::2], strict=True):
         peak = first + int(values[first:last].argmax())
-        rows.append({
-            "begin_s": float(time[first]), "duration_s": float((last - first) * interval_s),
-            "peak": float(values[peak]), "usual": float(usual[peak]),
-            "ratio": float(values[peak] / usual[peak]) if usual[peak] > 0 else None,
-            "volume": float((values[first:last] - usual[first:last]).sum()),
-        })  # fmt: skip
+        ratio = values[peak] / usual[peak] if usual[peak] > 0 else None
+        volume = (values[first:last] - usual[first:last]).sum()
+        rows.append((time[first], (last - first) * interval_s, values[peak], usual[peak], ratio, volume))
     names = ("begin_s", "duration_s", "peak", "usual", "ratio", "volume")
-    found = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64))
+    found = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64), orient="row")
     total = float(values.sum())
     return Spikes(
         n,

@@ -16,12 +16,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Final
-
 from tightlink.lazy import pl
-
-#: Kinds of packets that carry nothing of the application's.
-_ACKS: Final = ("ack",)
 
 
 def journeys(packets: pl.DataFrame, *, to: str, flow: int | None = None) -> pl.DataFrame:
@@ -36,9 +31,7 @@ def journeys(packets: pl.DataFrame, *, to: str, flow: int | None = None) -> pl.D
         ``sent_s`` (offered at the source), ``arrived_s``, ``latency_s`` and ``size_bytes``, a row for
         each packet; the packet that opens a TCP connection is one of them.
     """
-    own = packets.filter(~pl.col("type").is_in(_ACKS))
-    if flow is not None:
-        own = own.filter(pl.col("flow") == flow)
+    own = packets.filter(pl.col("type") != "ack", *([] if flow is None else [pl.col("flow") == flow]))
     sent = own.filter(pl.col("event") == "+").group_by("uid").agg(pl.col("time_s").min().alias("sent_s"))
     arrived = own.filter((pl.col("event") == "r") & (pl.col("to") == to))
     joined = arrived.join(sent, on="uid", how="left", maintain_order="left")
