@@ -125,6 +125,11 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
             raise MeasurementError(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
+def read_plain(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """The same table without the lines of its file."""
+    return read(path).drop(LINE, strict=False)
+
+
 def in_si(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with the columns that are known converted to SI and named accordingly.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from tightlink import plots
 from tightlink.analysis import measurements
@@ -21,6 +21,7 @@ _DIGITS: Final = 4
 #: From here on numbers have no digits behind the point.
 _WHOLE: Final = 10 ** (_DIGITS - 1)
 _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
+_Found = TypeVar("_Found", Saturation, Regimes)
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
 
 
@@ -50,7 +51,7 @@ def saturation(
     drawn = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
     return Finding(
         lambda: answers.get("", answers),
-        lambda: _print_links(links),
+        lambda: _print_each(links, _print_saturation),
         lambda: panels({name: [partial(panel, found) for panel in drawn] for name, found in links.items()}),
     )
 
@@ -70,18 +71,19 @@ def regimes(table: Table, *, load: str = "load") -> Finding:
     return Finding(
         lambda: {name: {"finding": found.sentence(), "governs": found.governs} | plain(found)
                  for name, found in routers.items()},
-        lambda: _print_regimes(routers),
+        lambda: _print_each(routers, _print_regimes),
         lambda: panels({name: _panels(found) for name, found in routers.items()}),
     )  # fmt: skip
 
 
-def _print_links(links: Mapping[str, Saturation]) -> None:
-    for place, (name, found) in enumerate(links.items()):
-        _print_saturation(("\n" if place else "") + (f"{name}: " if name else ""), found)
+def _print_each(named: Mapping[str, _Found], details: Callable[[_Found], None]) -> None:
+    """The sentence of each link or router behind its name, and then its details."""
+    for place, (name, found) in enumerate(named.items()):
+        print_text(("\n" if place else "") + (f"{name}: " if name else "") + found.sentence())
+        details(found)
 
 
-def _print_saturation(title: str, found: Saturation) -> None:
-    print_text(title + found.sentence())
+def _print_saturation(found: Saturation) -> None:
     if found.laws:
         print_text()
         header = ["law", "plateau (Mbit/s)", "critical size (B)", "packets/s there", "AICc", "weight"]
@@ -113,24 +115,23 @@ def _slope(name: str, slope: Slope) -> str:
     return f"{name}: d ln f / d ln p = {_estimate(slope.slope)}, expected {slope.expected:g} ({tested})"
 
 
-def _print_regimes(routers: Mapping[str, Regimes]) -> None:
-    for place, (name, found) in enumerate(routers.items()):
-        print_text(("\n" if place else "") + (f"{name}: " if name else "") + found.sentence() + "\n")
-        header = ["length", "unstable from (packets/s)", "in Mbit/s", "falls from (packets/s)", "load there", "agree"]
-        lossy = any(length.loss_onset is not None for length in found.lengths)
-        print_table([*header, *(["loss from (Mbit/s)"] if lossy else [])],
-                    [_length(length, lossy=lossy) for length in found.lengths],
-                    drop=["agree", "in Mbit/s", "loss from (Mbit/s)"])  # fmt: skip
-        print_text()
-        explained = found.explained
-        apart = {metric: percent(spread.variation) for metric, spread in found.spreads.items()}
-        rows = [
-            [_METRICS[metric], _share(r2), _share(explained.importance[metric]), apart.get(metric, NONE)]
-            for metric, r2 in explained.r2.items()
-        ]
-        print_table(["load explained by", "R² alone", "share of R²", "onsets vary by"], rows)
-        per_packet, per_byte = explained.per_packet_s.times(1e6), explained.per_byte_s.times(1e9)
-        print_text(f"\na packet adds {_estimate(per_packet)} µs of load and {_estimate(per_byte)} ns a byte")
+def _print_regimes(found: Regimes) -> None:
+    print_text()
+    header = ["length", "unstable from (packets/s)", "in Mbit/s", "falls from (packets/s)", "load there", "agree"]
+    lossy = any(length.loss_onset is not None for length in found.lengths)
+    print_table([*header, *(["loss from (Mbit/s)"] if lossy else [])],
+                [_length(length, lossy=lossy) for length in found.lengths],
+                drop=["agree", "in Mbit/s", "loss from (Mbit/s)"])  # fmt: skip
+    print_text()
+    explained = found.explained
+    apart = {metric: percent(spread.variation) for metric, spread in found.spreads.items()}
+    rows = [
+        [_METRICS[metric], f"{r2:.2f}", f"{explained.importance[metric]:.2f}", apart.get(metric, NONE)]
+        for metric, r2 in explained.r2.items()
+    ]
+    print_table(["load explained by", "R² alone", "share of R²", "onsets vary by"], rows)
+    per_packet, per_byte = explained.per_packet_s.times(1e6), explained.per_byte_s.times(1e9)
+    print_text(f"\na packet adds {_estimate(per_packet)} µs of load and {_estimate(per_byte)} ns a byte")
 
 
 def _length(length: Length, *, lossy: bool) -> list[str]:
@@ -153,10 +154,6 @@ def _panels(found: Regimes) -> list[Panel]:
     if "loss" in found.lengths[0].points.columns:
         panels.append(partial(plots.loss_over, found, "throughput_bps", log=True))
     return panels
-
-
-def _share(estimate: Estimate) -> str:
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
 def _estimate(estimate: Estimate) -> str:

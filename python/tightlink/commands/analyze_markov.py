@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from tightlink import plots
-from tightlink.analysis import measurements
 from tightlink.analysis.markov import PiecewiseChain, from_log, from_users, minimal_cut_sets, perturbed, ranked
 from tightlink.analysis.markov.logs import NOT_BEGUN
 from tightlink.analysis.markov.perturbation import named
 from tightlink.analysis.markov.users import COMPLETED
+from tightlink.analysis.measurements import read_plain
 from tightlink.commands.analyze_output import Finding, Table, finds, panels
 from tightlink.commands.analyze_output import named as of_names
 from tightlink.commands.options import Names, seconds
@@ -91,7 +91,7 @@ def _read(source: Path) -> Run | pl.DataFrame:
         return open_run(source)
     if source.is_dir():
         raise TightlinkError(f"{source}: expected the folder of a run with users (manifest.json), or the file of a log")
-    return measurements.read(source).drop(measurements.LINE, strict=False)
+    return read_plain(source)
 
 
 def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) -> PiecewiseChain:

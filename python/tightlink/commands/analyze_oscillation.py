@@ -6,12 +6,11 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tightlink import plots
-from tightlink.analysis import measurements
+from tightlink.analysis.measurements import read_plain
+from tightlink.analysis.traffic.oscillations import Found, of_run, of_tables, summary
 from tightlink.analysis.traffic.oscillations import each as of_frame
-from tightlink.analysis.traffic.oscillations import of_run, of_tables, summary
 from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, print_constant
 from tightlink.commands.options import Names, seconds
 from tightlink.console import print_text
@@ -20,18 +19,9 @@ from tightlink.experiment import open as open_folder
 from tightlink.lazy import pl
 from tightlink.run import Run, holds_run, open_run
 
-if TYPE_CHECKING:
-    from tightlink.analysis.traffic.oscillations import Found
-
 
 @finds("a figure, series and spectra")
-def oscillation(
-    table: Table,
-    *,
-    column: Names = None,
-    begin: str = "0 s",
-    end: str | None = None,
-) -> Finding:
+def oscillation(table: Table, *, column: Names = None, begin: str = "0 s", end: str | None = None) -> Finding:
     """Find what goes up and down with a period: windows, queues, losses; tested against noise without one.
 
     Args:
@@ -47,12 +37,11 @@ def oscillation(
         found = _found(source, tuple(column or ()), begin_s, end_s)
     titled = {" ".join(name): each for name, each in found.items()}
     varying = {name: each for name, each in titled.items() if not each.spectrum.is_empty()}
-    constant = [name for name in titled if name not in varying]
 
     def words() -> None:
         for name, each in varying.items():
             print_text(f"{name}: {each.sentence()}")
-        print_constant(constant)
+        print_constant([name for name in titled if name not in varying])
 
     rows: dict[str, list[Panel]] = {
         name: [
@@ -77,7 +66,7 @@ def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
         experiment = open_folder(table)
         found = "users" if "users" in experiment.tables else "series"
         return {name: experiment.table(name).collect() for name in (found, "flows")}
-    return {"": measurements.read(table).drop(measurements.LINE, strict=False)}
+    return {"": read_plain(table)}
 
 
 def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], begin_s: float, end_s: float) -> Found:

@@ -22,13 +22,7 @@ _NEARLY_ALL: Final = 0.99
 
 
 @finds()
-def correlation(
-    table: Path,
-    *,
-    responses: Names = None,
-    factors: Names = None,
-    threshold: str = "0.65",
-) -> Finding:
+def correlation(table: Path, *, responses: Names = None, factors: Names = None, threshold: str = "0.65") -> Finding:
     """Find which responses say the same, in groups of mutual correlation, and one of each to keep.
 
     Args:
@@ -49,13 +43,7 @@ def correlation(
 
 
 @finds()
-def pca(
-    table: Path,
-    *,
-    responses: Names = None,
-    factors: Names = None,
-    by: str | None = None,
-) -> Finding:
+def pca(table: Path, *, responses: Names = None, factors: Names = None, by: str | None = None) -> Finding:
     """Find the principal components of standardised responses: how few numbers say nearly the same.
 
     Args:
@@ -88,7 +76,7 @@ def _threshold(text: str) -> float | Literal["gap"]:
     return limit
 
 
-def _print_correlation(found: "Correlation") -> None:
+def _print_correlation(found: Correlation) -> None:
     print_text(found.sentence() + "\n")
     partners = dict(found.places.select("response", "partners").rows())
     print_table(["response", "group", "partners", "least |r| in the group", "represented by"], [
@@ -105,7 +93,7 @@ def _print_correlation(found: "Correlation") -> None:
                    f"most so {worst}")  # fmt: skip
 
 
-def _print_components(found: "Components") -> None:
+def _print_components(found: Components) -> None:
     print_text(found.sentence())
     if found.left_out:
         print_text(f"{found.left_out} runs were left out, as they lack a response")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import plots
-from tightlink.analysis import measurements
+from tightlink.analysis.measurements import read_plain
 from tightlink.analysis.traffic.arrivals import interarrivals
 from tightlink.analysis.traffic.burstiness import LEAST_VALUES as LEAST_BURSTS
 from tightlink.analysis.traffic.burstiness import burstiness
@@ -58,8 +58,9 @@ def traffic(
     begin_s, end_s = seconds("--begin", begin, zero=True), seconds("--end", end, math.inf)
     frame = _over_time(table, interval)
     there = _series(table, frame, column, (begin_s, end_s), LEAST_BURSTS)
-    found = {series.title: _described(series) for series in there if _varies(series)}
-    constant = [series.title for series in there if not _varies(series)]
+    varying = [series for series in there if (series.values != series.values[0]).any()]
+    found = {series.title: _described(series) for series in varying}
+    constant = [series.title for series in there if series.title not in found]
     if not there:
         raise TightlinkError(f"{table}: nothing between {begin_s:g} s and {end_s:g} s: expected values over time there")
     rows: dict[str, list[Panel]] = {
@@ -73,12 +74,7 @@ def traffic(
 
 
 @finds("a figure, times between arrivals beside exponential ones")
-def arrivals(
-    table: Table,
-    *,
-    column: str = "time_s",
-    of: str = "packets",
-) -> Finding:
+def arrivals(table: Table, *, column: str = "time_s", of: str = "packets") -> Finding:
     """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
 
     Args:
@@ -127,13 +123,7 @@ def sizes(table: Table, *, column: str | None = None, of: str | None = None) -> 
 
 
 @finds("a figure, the correlation over the lag")
-def cross_correlation(
-    table: Table,
-    first: str,
-    second: str,
-    *,
-    longest: str | None = None,
-) -> Finding:
+def cross_correlation(table: Table, first: str, second: str, *, longest: str | None = None) -> Finding:
     """Find which of two series follows the other, and by how much time.
 
     Args:
@@ -178,7 +168,7 @@ def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
         run = open_run(table)
     else:
         if not is_capture(table):
-            return _read(table)
+            return read_plain(table)
         run = capture(table, interval=interval)
     found = run.table(next((name for name in _OVER_TIME if name in run.tables), _OVER_TIME[0]))
     if run.source != CAPTURE:
@@ -191,11 +181,7 @@ def _rows(table: Path, name: str) -> pl.DataFrame:
     """A table of a run or of a capture, or the only one."""
     if holds_run(table):
         return open_run(table).table(name)
-    return capture(table, packets=name == "packets").table(name) if is_capture(table) else _read(table)
-
-
-def _read(table: Path) -> pl.DataFrame:
-    return measurements.read(table).drop(measurements.LINE, strict=False)
+    return capture(table, packets=name == "packets").table(name) if is_capture(table) else read_plain(table)
 
 
 def _series(
@@ -208,10 +194,6 @@ def _series(
             raise TightlinkError(f"{table}: expected --column with {one_of(known)}")
     with named(table):
         return list(series_of(frame, columns, least=least, begin_s=during[0], end_s=during[1]))
-
-
-def _varies(series: Series) -> bool:
-    return bool((series.values != series.values[0]).any())
 
 
 def _described(series: Series) -> dict[str, Any]:
