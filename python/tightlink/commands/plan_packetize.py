@@ -45,9 +45,8 @@ def packetize(
         if value is not None and frame_rate is None:
             raise ScenarioError("--frame-rate beside it: it is frames that it is about", key=name, value=value)
     if key_frame is not None and ring is None:
-        raise ScenarioError(
-            "--ring beside it: it is what must hold such a frame", key="--key-frame", value=plain(key_frame)
-        )
+        expected = "--ring beside it: it is what must hold such a frame"
+        raise ScenarioError(expected, key="--key-frame", value=plain(key_frame))
     if key_frame is not None and key_frame < 1:
         raise ScenarioError("at least 1: no largest frame is below the mean", key="--key-frame", value=plain(key_frame))
     limit, background = number("--limit-pps", limit_pps), number("--background-pps", background_pps, zero=True)

@@ -196,19 +196,9 @@ def _show_points(points: pl.DataFrame) -> None:
          _r2(value.origin), _r2(value.free)]
         for name, value in found.items()
     ]  # fmt: skip
-    print_table(
-        [
-            "observed: flows",
-            "points",
-            "(o − s) / o, median",
-            "largest",
-            "o − s, mean",
-            "R² through origin",
-            "R² of a free line",
-        ],
-        rows,
-        drop=["R² of a free line", "largest"],
-    )
+    header = ["observed: flows", "points", "(o − s) / o, median", "largest", "o − s, mean"]
+    header += ["R² through origin", "R² of a free line"]
+    print_table(header, rows, drop=["R² of a free line", "largest"])
 
 
 def _show_fit(fitted: Calibration) -> None:

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 
 @with_table_options
-def query(
-    folder: Path,
-    statement: str,
-    *,
-    json_: JsonOf = False,
-) -> None:
+def query(folder: Path, statement: str, *, json_: JsonOf = False) -> None:
     """Query a run, a sweep or a study in SQL: tables flows, links, nodes, series; runs, and what a study has made.
 
     Args:

@@ -25,11 +25,7 @@ def _option(name: str, annotation: Any, help_: str, default: object = None) -> i
 _flag: Final = functools.partial(_option, annotation=bool, default=False)
 _OPTIONS: Final = (
     _flag("wide", help_="Print all columns and rows of tables, however narrow the terminal is."),
-    _option(
-        "columns",
-        Names,
-        "Columns of tables to print; a table without any of them is printed as usual.",
-    ),
+    _option("columns", Names, "Columns of tables to print; a table without any of them is printed as usual."),
 )
 _CSV: Final = _flag("csv", help_="Print the tables of --json as CSV, each below its name if there are several.")
 

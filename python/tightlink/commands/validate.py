@@ -15,14 +15,7 @@ from tightlink.simulate import check
 
 
 @with_csv
-def validate(
-    files: list[Path],
-    /,
-    *,
-    set_: Set = None,
-    controls: Controls = None,
-    json_: JsonOf = False,
-) -> int:
+def validate(files: list[Path], /, *, set_: Set = None, controls: Controls = None, json_: JsonOf = False) -> int:
     """Check scenarios without running them: every error with its key, value and what was expected.
 
     Args:
