@@ -116,8 +116,8 @@ class Red(Discipline):
     """Whether packets are marked instead of dropped, below max."""
 
     def _check(self) -> None:
-        if self.interval is not None and not self.adaptive:
-            raise wrong("nothing here without adaptive = true", key="interval", value=self.interval)
+        if not self.adaptive:
+            self._refuse("nothing here without adaptive = true", "interval")
         if self.weight is not None and not 0 < units.fraction(self.weight) <= 1:
             raise wrong("a fraction above 0", key="weight", value=self.weight)
         if not 0 < units.fraction(self.max_probability) <= 1:

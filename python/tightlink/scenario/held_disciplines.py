@@ -181,8 +181,8 @@ class DualPi2(Discipline):
             raise wrong(expected, key="max_threshold", value=self.max_threshold)
         if not 0 < units.fraction(self.classic_share) < 1:
             raise wrong("a fraction above 0 and below 1", key="classic_share", value=self.classic_share)
-        if self.scheduler == "wrr" and self.shift is not None:
-            raise wrong('nothing here without scheduler = "time-shifted"', key="shift", value=self.shift)
+        if self.scheduler == "wrr":
+            self._refuse('nothing here without scheduler = "time-shifted"', "shift")
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

@@ -230,8 +230,8 @@ class Link(Duplex):
 
     def _check(self) -> None:
         super()._check()
-        if self.one_way and self.reverse is not None:
-            raise wrong("nothing here: a one-way link has no reverse", key="reverse", value=self.reverse.written())
+        if self.one_way:
+            self._refuse("nothing here: a one-way link has no reverse", "reverse")
 
     def span(self, name: str) -> Span:
         """The link with its name and its two directions."""

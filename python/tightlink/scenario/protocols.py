@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import StrictBool
 
 from tightlink.scenario.congestion import RECOVERIES, control_beside
-from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.table import Table
 from tightlink.scenario.values import Congestion, Delay, Ecn, Period, ShortPeriod, Size, Threshold, Window, choice
 
 
@@ -94,5 +94,4 @@ class Udp(Table):
     queue of L4S (RFC 9331). Nobody answers the marks, which are counted. Default: nothing, so that none is marked."""
 
     def _check(self) -> None:
-        if self.payload is not None and self.datagram is not None:
-            raise wrong("either payload or datagram, not both", key="datagram", value=self.datagram)
+        self._only("payload", "datagram")

@@ -64,15 +64,10 @@ class SizeDistribution(Table):
     _written_out: Self | None = PrivateAttr(default=None)
 
     def _check(self) -> None:
-        forms = [key for key in ("distribution", "points", "file") if getattr(self, key) is not None]
-        if not forms:
+        if self._only("distribution", "points", "file") is None:
             raise wrong("a distribution with its mean, points, or a file", key="distribution")
-        if len(forms) > 1:
-            raise wrong(f"either {forms[0]} or {forms[1]}, not both", key=forms[1], value=getattr(self, forms[1]))
         if self.distribution is None:
-            for key in ("mean", "shape"):
-                if (value := getattr(self, key)) is not None:
-                    raise wrong("nothing here without distribution", key=key, value=value)
+            self._refuse("nothing here without distribution", "mean", "shape")
         elif self.mean is None:
             raise wrong('a mean size, such as "100 kB"', key="mean")
         else:

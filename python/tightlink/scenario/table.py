@@ -246,6 +246,19 @@ class Table(BaseModel, metaclass=_TableType):
     def _check(self) -> None:
         """Refuse keys that contradict each other."""
 
+    def _refuse(self, expected: str, *keys: str) -> None:
+        """Refuse keys that have no effect beside the others."""
+        for key in keys:
+            if (value := getattr(self, key)) is not None:
+                raise wrong(expected, key=key, value=value.written() if isinstance(value, Table) else value)
+
+    def _only(self, *keys: str) -> str | None:
+        """Refuse more than one of some keys; the one that is set, if any is."""
+        there = [key for key in keys if getattr(self, key) is not None]
+        for other in there[1:]:
+            self._refuse(f"either {there[0]} or {other}, not both", other)
+        return there[0] if there else None
+
     @model_validator(mode="after")
     def _checked(self) -> Self:
         self._check()

@@ -34,10 +34,8 @@ class Starts(Table):
     """Instead of ``every``: each flow starts at a uniformly random time, from first to so much later."""
 
     def _check(self) -> None:
-        if self.every is None and self.within is None:
+        if self._only("every", "within") is None:
             raise wrong('every, such as "100 ms", for even spacing, or within, such as "1 s", for random times')
-        if self.every is not None and self.within is not None:
-            raise wrong("either every or within, not both", key="within", value=self.within)
 
 
 Start = Annotated[Delay | list[Delay] | Starts, Forms()]
@@ -79,8 +77,7 @@ class Flow(Table):
     """What carries it unless ``tcp`` is set."""
 
     def _check(self) -> None:
-        if self.tcp is not None and self.udp is not None:
-            raise wrong("either tcp or udp, not both", key="udp", value=self.udp.written())
+        self._only("tcp", "udp")
         if self.flows is None:
             for key, end in (("from", self.from_), ("to", self.to)):
                 if end.endswith("[*]"):
@@ -108,8 +105,7 @@ class Bulk(Flow):
 
     def _check(self) -> None:
         super()._check()
-        if self.udp is not None:
-            raise wrong("tcp: bulk traffic has no rate, which UDP needs; use cbr", key="udp", value=self.udp.written())
+        self._refuse("tcp: bulk traffic has no rate, which UDP needs; use cbr", "udp")
 
 
 class Mixed(Flow):
@@ -135,8 +131,7 @@ class Saturate(Mixed):
 
     def _check(self) -> None:
         super()._check()
-        if self.tcp is not None:
-            raise wrong('udp: over TCP, kind = "bulk" sends as fast as it can', key="tcp", value=self.tcp.written())
+        self._refuse('udp: over TCP, kind = "bulk" sends as fast as it can', "tcp")
 
 
 class _Paced(Mixed):
@@ -149,10 +144,8 @@ class _Paced(Mixed):
 
     def _check(self) -> None:
         super()._check()
-        if self.rate is None and self.interval is None:
+        if self._only("rate", "interval") is None:
             raise wrong('a rate, such as "2 Mbit/s", or an interval, such as "1 ms"', key="rate")
-        if self.rate is not None and self.interval is not None:
-            raise wrong("either rate or interval, not both", key="interval", value=self.interval)
 
 
 def _check_drawn(value: object) -> object:
@@ -217,8 +210,7 @@ class Video(Flow):
 
     def _check(self) -> None:
         super()._check()
-        if self.tcp is not None:
-            raise wrong("udp: a video is carried in datagrams", key="tcp", value=self.tcp.written())
+        self._refuse("udp: a video is carried in datagrams", "tcp")
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.

@@ -95,23 +95,19 @@ class Transfers(Table):
     """What carries it."""
 
     def _check(self) -> None:
-        rates = [key for key in ("load", "arrivals", "times") if getattr(self, key) is not None]
-        if not rates:
+        if self._only("load", "arrivals", "times") is None:
             raise wrong('a load such as 0.5, arrivals such as "100 transfers/s", or times', key="load")
-        if len(rates) > 1:
-            raise wrong(f"either {rates[0]} or {rates[1]}, not both", key=rates[1], value=getattr(self, rates[1]))
-        if (self.load is None) != (self.of is None):
-            if self.load is None:
-                raise wrong("nothing here without load", key="of", value=self.of)
+        if self.load is None:
+            self._refuse("nothing here without load", "of")
+        elif self.of is None:
             raise wrong('the link of whose rate load is a share, such as "net.host_link[*]"', key="of")
-        for key in ("spacing", "start", "stop") if self.times is not None else ():
-            if (value := getattr(self, key)) is not None:
-                raise wrong("nothing here, as times says when transfers start", key=key, value=value)
+        if self.times is not None:
+            self._refuse("nothing here, as times says when transfers start", "spacing", "start", "stop")
         pairs = self.pairs or PAIRS[0]
-        if self.together is not None and pairs not in LASTING:
-            raise wrong(f'nothing here with pairs = "{pairs}"', key="together", value=self.together)
-        if self.senders is not None and pairs != "incast":
-            raise wrong('nothing here without pairs = "incast"', key="senders", value=self.senders)
+        if pairs not in LASTING:
+            self._refuse(f'nothing here with pairs = "{pairs}"', "together")
+        if pairs != "incast":
+            self._refuse('nothing here without pairs = "incast"', "senders")
 
     def stands_in(self, folder: Path) -> None:
         """Says which folder the name of a file of sizes is relative to."""

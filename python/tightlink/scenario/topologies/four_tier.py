@@ -104,12 +104,10 @@ class AbileneFourTier(Topology):
     """What all links have beside rate and delay; a limit of their queue replaces buffers."""
 
     def _check(self) -> None:
-        if self.flows is not None and self.buffers != "rtt*c/sqrt(n)":
-            raise wrong('nothing here without buffers = "rtt*c/sqrt(n)"', key="flows", value=self.flows)
+        if self.buffers != "rtt*c/sqrt(n)":
+            self._refuse('nothing here without buffers = "rtt*c/sqrt(n)"', "flows")
         if not self._has_buffers():
-            for key in ("buffers", "rtt"):
-                if (value := getattr(self, key)) is not None:
-                    raise wrong("nothing here, as link.queue has a limit", key=key, value=value)
+            self._refuse("nothing here, as link.queue has a limit", "buffers", "rtt")
         self._check_sizes()
 
     def _has_buffers(self) -> bool:

@@ -21,8 +21,6 @@ _GROUP: Final = "router"
 _RATE_UNIT: Final = "1 bit/s"
 _DELAY_UNIT: Final = "1 s"
 _NO_DELAY: Final = "0 s"
-#: What says how to read a file.
-_OF_FILES: Final = ("rate_from", "delay_from", "rate_unit", "delay_unit")
 
 
 def _number(name: str) -> int | None:
@@ -118,13 +116,9 @@ class Graph(Topology):
 
     def _check(self) -> None:
         if self.file is not None:
-            for key in ("routers", "edges"):
-                if (value := getattr(self, key)) is not None:
-                    raise wrong("nothing here, as there is a file", key=key, value=value)
+            self._refuse("nothing here, as there is a file", "routers", "edges")
             return
-        for key in _OF_FILES:
-            if (value := getattr(self, key)) is not None:
-                raise wrong("nothing here without a file", key=key, value=value)
+        self._refuse("nothing here without a file", "rate_from", "delay_from", "rate_unit", "delay_unit")
         if not self.routers:
             raise wrong('the name of a file, such as "abilene.graphml", or routers and edges', key="file")
         if not self.edges:
