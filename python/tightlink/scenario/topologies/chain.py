@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from tightlink.scenario.links import Span
-from tightlink.scenario.table import merged, wrong
-from tightlink.scenario.topologies.base import MOST_NODES, table_of
+from tightlink.scenario.topologies.base import MOST_NODES
 from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import whole
 
@@ -34,25 +31,7 @@ class Chain(Row):
         self.check_hops()
         if self.pairs > 0:
             self.check_access()
-            return
-        for key in ("access", "access_left", "access_right"):
-            if (unused := getattr(self, key)) is not None:
-                raise wrong("nothing here: there are no access links without pairs", key=key, value=table_of(unused))
-
-    def nodes(self, name: str) -> Iterator[str]:
-        """The routers, then the hosts in pairs."""
-        yield from self.router_nodes(name)
-        yield from self.host_nodes(name)
-
-    def spans(self, name: str) -> Iterator[Span]:
-        """The hops, then the access links in pairs."""
-        yield from self.hop_spans(name)
-        yield from self.host_spans(name, f"{name}.router[0]", f"{name}.router[{self.hops}]")
-
-    def groups(self, name: str) -> dict[str, int]:
-        """Routers, hops, hosts and access links."""
-        return self.row_groups(name) | (self.host_groups(name) if self.pairs else {})
-
-    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
-        """The table with the defaults for links where it is silent."""
-        return self.written() | {"hop": merged(defaults, self.hop.written())} | self.filled_access(defaults)
+        else:
+            self._refuse(
+                "nothing here: there are no access links without pairs", "access", "access_left", "access_right"
+            )

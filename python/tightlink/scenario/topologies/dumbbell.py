@@ -37,7 +37,7 @@ class Dumbbell(Hosts):
         """The routers, then the hosts in pairs."""
         yield f"{name}.left_router"
         yield f"{name}.right_router"
-        yield from self.host_nodes(name)
+        yield from super().nodes(name)
 
     def spans(self, name: str) -> Iterator[Span]:
         """The bottleneck, then the access links in pairs."""
@@ -45,11 +45,6 @@ class Dumbbell(Hosts):
         yield Span(f"{name}.bottleneck", f"topology.{name}.bottleneck", ends, *self.bottleneck.directions())
         yield from self.host_spans(name, *ends)
 
-    def groups(self, name: str) -> dict[str, int]:
-        """Hosts and access links."""
-        return self.host_groups(name)
-
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The table with the defaults for links where it is silent."""
-        bottleneck = merged(defaults, self.bottleneck.spelled_out())
-        return self.written() | {"bottleneck": bottleneck} | self.filled_access(defaults)
+        return super().filled(defaults) | {"bottleneck": merged(defaults, self.bottleneck.spelled_out())}

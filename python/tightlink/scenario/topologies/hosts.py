@@ -32,15 +32,16 @@ class Hosts(Topology):
             key = "access" if self.access_left is self.access_right is None else f"access_{side}"
             check_rate(self._over("access", f"access_{side}"), key)
 
-    def host_nodes(self, name: str) -> Iterator[str]:
+    def nodes(self, name: str) -> Iterator[str]:
         """The hosts in pairs: left[0], right[0], left[1] and so on."""
         for index in range(self.pairs):
             yield f"{name}.left[{index}]"
             yield f"{name}.right[{index}]"
 
-    def host_groups(self, name: str) -> dict[str, int]:
-        """The groups that the hosts and their links make."""
-        return {f"{name}.{group}": self.pairs for group in ("left", "right", "access_left", "access_right")}
+    def groups(self, name: str) -> dict[str, int]:
+        """Hosts and access links, where there are any."""
+        groups = ("left", "right", "access_left", "access_right") if self.pairs else ()
+        return {f"{name}.{group}": self.pairs for group in groups}
 
     def host_spans(self, name: str, left_router: str, right_router: str) -> Iterator[Span]:
         """Their links in pairs: access_left[0], access_right[0], access_left[1] and so on."""
@@ -52,12 +53,12 @@ class Hosts(Topology):
             yield Span(f"{name}.access_left[{index}]", begin, (f"{name}.left[{index}]", left_router), *one)
             yield Span(f"{name}.access_right[{index}]", end, (right_router, f"{name}.right[{index}]"), *other)
 
-    def filled_access(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
-        """The access tables with the defaults where they are silent."""
+    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        """The table with the defaults for access links where it is silent."""
         if self.access is not None:
             own = {"access_left": table_of(self.access_left), "access_right": table_of(self.access_right)}
             tables = {"access": merged(defaults, self.access.written()), **own}
         else:
             sides = {"access_left": self.access_left, "access_right": self.access_right}
             tables = {key: merged(defaults, table_of(side)) for key, side in sides.items() if side}
-        return {key: table for key, table in tables.items() if table}
+        return self.written() | {key: table for key, table in tables.items() if table}

@@ -50,16 +50,14 @@ class ParkingLot(Row):
 
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, the hosts at the ends in pairs, then those between in pairs."""
-        yield from self.router_nodes(name)
-        yield from self.host_nodes(name)
+        yield from super().nodes(name)
         for index in range(self.hops * self.cross):
             yield f"{name}.enter[{index}]"
             yield f"{name}.leave[{index}]"
 
     def spans(self, name: str) -> Iterator[Span]:
         """The hops, the access links at the ends in pairs, then those of the hosts that enter and that leave."""
-        yield from self.hop_spans(name)
-        yield from self.host_spans(name, f"{name}.router[0]", f"{name}.router[{self.hops}]")
+        yield from super().spans(name)
         crossed = {index: index % self.hops for index in range(self.hops * self.cross)}
         enter = {index: (f"enter[{index}]", f"router[{hop}]") for index, hop in crossed.items()}
         leave = {index: (f"router[{hop + 1}]", f"leave[{index}]") for index, hop in crossed.items()}
@@ -71,12 +69,10 @@ class ParkingLot(Row):
     def groups(self, name: str) -> dict[str, int]:
         """Routers, hops, hosts and access links."""
         between = ("enter", "leave", "access_enter", "access_leave")
-        across = {f"{name}.{group}": self.hops * self.cross for group in between}
-        return self.row_groups(name) | self.host_groups(name) | across
+        return super().groups(name) | {f"{name}.{group}": self.hops * self.cross for group in between}
 
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The table with the defaults for links where it is silent."""
-        own = self.written() | {"pairs": self.pairs, "cross": self.cross}
-        own |= {"hop": merged(defaults, self.hop.written())} | self.filled_access(defaults)
+        own = super().filled(defaults) | {"pairs": self.pairs, "cross": self.cross}
         across = table_of(self.access_cross) if self.access else merged(defaults, table_of(self.access_cross))
         return own | ({"access_cross": across} if across else {})
