@@ -18,7 +18,7 @@ from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.shares import completed
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.tiers import Tiers
-from tightlink.scenario.traffic import Video
+from tightlink.scenario.traffic import OnOff, Video
 from tightlink.scenario.transfers import LASTING, PAIRS, Transfers
 from tightlink.scenario.users import Think, Users
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _SHAPE = 1.5
 #: 256 descriptors are what drivers of network interfaces usually begin with.
 _PROCESSOR: Final = {"per_byte": "0 s", "interrupt": "0 s", "input_ring": "256 packets", "receive": False}
-_VIDEO: Final = ("frames_per_second", "group_of_pictures", "key_frame_ratio", "variation", "spread")
 _SIZE_CLASSES: Final = ["10 kB", "100 kB", "1 MB", "10 MB"]
 _SCATTER: Final = {"start": "0 s", "sizes": {"full": {"size": "1500 B"}}}
 #: Of the tables over time where there are users or scattered datagrams.
@@ -127,13 +126,10 @@ def _traffic(name: str, flow: Flow | Transfers | Users | Scatter, profile: Profi
         return data | {"sizes": completed(data["sizes"])}
     if isinstance(flow, Transfers):
         return _transfers(name, flow, profile, duration)
-    data = {"start": "0 s", "stop": duration} | flow.written()
+    own = flow.complete() if isinstance(flow, OnOff | Video) else flow.written()
+    data = _shaped({"start": "0 s", "stop": duration} | own)
     if isinstance(data["start"], dict):
         data["start"] = {"first": "0 s"} | data["start"]
-    if isinstance(flow, Video):
-        data = {key: getattr(flow, key) for key in _VIDEO} | data
-    if data["kind"] == "on-off":
-        data = _shaped({"distribution": "exponential"} | data)
     if flow.transport == "tcp":
         return data | {"tcp": _tcp(name, data.get("tcp", {}), profile)}
     udp = data.get("udp", {})
@@ -161,7 +157,7 @@ def _shaped(law: dict[str, Any]) -> dict[str, Any]:
 
 
 def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
-    data = users.written()
+    data = users.complete()
     own = data.get("tcp", {})
     if users.controls is None:
         tcp = _tcp(name, own, profile)
@@ -176,10 +172,9 @@ def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
     interfaces = {kind: {"delay": "0 s"} | entry for kind, entry in completed(data["interfaces"]).items()}
     flow = {"start": "0 s", "interface": next(iter(interfaces))}
     data |= {"interfaces": interfaces, "files": completed(data["files"]), "tcp": tcp}
-    data |= {"connect_tries": users.connect_tries, "sending_at_start": users.sending_at_start}
-    data["places"] = {kind: {"sources": 0, "receivers": 0} | entry for kind, entry in data["places"].items()}
+    data["places"] = {kind: place.complete() for kind, place in users.places.items()}
     if isinstance(users.think, Think):
-        data["think"] = _shaped({"distribution": users.think.distribution} | data["think"])
+        data["think"] = _shaped(users.think.complete())
     if users.long_lived is not None:
         data["long_lived"] = {kind: flow | entry for kind, entry in data["long_lived"].items()}
     return data
