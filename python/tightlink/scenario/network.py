@@ -170,13 +170,11 @@ class Network:
         tables = {self.hops[index].key.removesuffix(".reverse") for index in paused}
         for hop in (self.hops[index] for index in wanted):
             if hop.key.removesuffix(".reverse") not in tables:
-                name = next(name for name, node in self.nodes.items() if node == hop.target)
-                raise ScenarioError(
-                    f"{name} to have a processor that serves packets from this link: only a router's processor, or a "
-                    "host's with receive = true, pauses who sends to it",
-                    key=f"{hop.key}.flow_control",
-                    value=True,
+                expected = (
+                    f"{self.name(hop.target)} to have a processor that serves packets from this link: only a router's "
+                    "processor, or a host's with receive = true, pauses who sends to it"
                 )
+                raise ScenarioError(expected, key=f"{hop.key}.flow_control", value=True)
         return paused
 
     def _find(self, node: str) -> int | None:

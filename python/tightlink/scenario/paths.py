@@ -37,9 +37,13 @@ def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
         lost = next((node for node in nodes if node not in reached), None)
         if lost is not None:
             ends = (first, lost) if neighbours is onward else (lost, first)
-            origin, target = map(network.name, ends)
-            message = f'no path from "{origin}" to "{target}": connect them by links in this direction'
-            raise ScenarioError(message, key=key, statement=True)
+            raise no_path(key, network, *ends)
+
+
+def no_path(key: str, network: Network, origin: int, target: int) -> ScenarioError:
+    """The error where no links lead from one node to another."""
+    ends = f'"{network.name(origin)}" to "{network.name(target)}"'
+    return ScenarioError(f"no path from {ends}: connect them by links in this direction", key=key, statement=True)
 
 
 def distances(neighbours: Mapping[N, Sequence[N]], start: N) -> dict[N, int]:

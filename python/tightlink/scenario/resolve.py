@@ -19,7 +19,7 @@ from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
 from tightlink.scenario.network import Network, check_thresholds, limit_of, relative_in
 from tightlink.scenario.nodes import processor_spec
-from tightlink.scenario.paths import Router
+from tightlink.scenario.paths import Router, no_path
 from tightlink.scenario.profiles import PROFILES
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
@@ -155,9 +155,7 @@ class _Paths:
             self._router = Router.of(self._network)
         path = self._router.path(origin, target)
         if path is None and (side == "path" or "tcp" in flow["transport"]):
-            nodes = list(self._network.nodes)
-            message = f'no path from "{nodes[origin]}" to "{nodes[target]}": connect them by links in this direction'
-            raise ScenarioError(message, key=f"traffic.{flow['label']}", statement=True)
+            raise no_path(f"traffic.{flow['label']}", self._network, origin, target)
         return path
 
 
