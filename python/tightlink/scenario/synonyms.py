@@ -17,7 +17,9 @@ Example:
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Iterator
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import closest
@@ -26,58 +28,8 @@ from tightlink.scenario.described import tables_in
 if TYPE_CHECKING:
     from tightlink.scenario.table import Table
 
-#: By the key, its names in ns-2, ns-3, mahimahi, Mininet, tc and iperf3, and in textbooks.
-_KEYS: Final = {
-    "bytes": "size volume amount file_size packets maxpkts",
-    "congestion": "cc cca control algorithm congestion_control congestion_algorithm",
-    "datagram": "packet_size",
-    "delay": "latency propagation propagation_delay prop_delay rtt",
-    "delayed_acks": "delack delayed_ack del_ack_count",
-    "duration": "time length sim_time simulation_time stop_time",
-    "ends": "nodes between endpoints from to src dst source destination",
-    "flows": "streams parallel count connections number",
-    "frames_per_second": "fps frame_rate",
-    "from": "src source sender client",
-    "group_of_pictures": "gop gop_size keyframe_interval",
-    "initial_ssthresh": "ssthresh",
-    "initial_window": "iw init_cwnd initial_cwnd",
-    "kind": "type model",
-    "link": "edge edges connection",
-    "loss": "plr loss_rate error_rate error_model packet_loss",
-    "min": "min_rto",
-    "node": "host hosts router routers",
-    "off": "off_time idle_time",
-    "on": "on_time burst_time",
-    "payload": "mss segment segment_size packet_size",
-    "queue": "buffer buffer_size buffers queue_size max_queue_size max_size qlen qdisc aqm discipline limit",
-    "rate": "bandwidth capacity speed bw throughput bitrate data_rate",
-    "recovery": "sack loss_recovery",
-    "reverse": "up down uplink downlink upstream downstream back backward",
-    "seed": "random_seed rng_run run",
-    "start": "start_time begin",
-    "stop": "end stop_time",
-    "to": "dst destination dest receiver remote sink server",
-    "traffic": "flow flows application applications workload",
-    "window": "rwnd receive_window receiver_window max_window maxwnd wmem snd_buf_size rcv_buf_size",
-}
-_KINDS: Final = {
-    "bulk": "ftp tcp file iperf iperf3 transfer download upload greedy",
-    "cbr": "udp constant voip ping telnet",
-    "drop-tail": "fifo pfifo bfifo tail taildrop",
-    "drr": "wfq wrr cbq",
-    "fq-codel": "sfq fq",
-    "on-off": "pareto exponential",
-    "strict": "priority prio",
-    "transfers": "poisson short",
-    "users": "web http",
-}
-_CONTROLS: Final = {
-    "compound": "ctcp",
-    "bbr3": "bbr2 bbrv2 bbrv3",
-    "reno": "linuxreno",
-    "vivace": "pcc",
-    "westwood": "westwoodplus westwood+",
-}
+#: By what it is called here, its names elsewhere: of keys, of kinds, and of congestion controls.
+_TABLES: Final = tomllib.loads((files("tightlink.scenario") / "synonyms.toml").read_text(encoding="utf-8"))
 #: Letters with which a key that nothing else begins with is meant.
 _LEAST: Final = 3
 
@@ -91,14 +43,14 @@ def meant_key(word: str, table: type[Table], beside: Collection[str] = ()) -> st
 
 def alike(word: str, names: Collection[str]) -> str | None:
     """The one of some names that others use for the same as a word."""
-    groups = [{_plain(each) for each in (key, *others.split())} for key, others in _KEYS.items()]
+    groups = [{_plain(each) for each in (key, *others.split())} for key, others in _TABLES["keys"].items()]
     same = set().union(*(group for group in groups if _plain(word) in group))
     return next((name for name in names if _plain(name) in same), None)
 
 
 def meant_kind(word: str, kinds: Collection[str]) -> str | None:
     """The kind that somebody has in mind who writes an unknown one."""
-    named = next((kind for kind in _named(word, _KINDS) if kind in kinds), None)
+    named = next((kind for kind in _named(word, "kinds") if kind in kinds), None)
     # FqCoDelQueueDisc, OnOffApplication.
     begins = (kind for kind in sorted(kinds, key=len, reverse=True) if _plain(word).startswith(_plain(kind)))
     return named or closest(word, kinds) or next(begins, None)
@@ -107,14 +59,14 @@ def meant_kind(word: str, kinds: Collection[str]) -> str | None:
 def meant_control(word: str, controls: Collection[str]) -> str | None:
     """The congestion control, or the loss recovery among them, that somebody has in mind who writes an unknown one."""
     plain = _plain(word).removeprefix("ns3::").removeprefix("tcp")
-    named = next((control for control in _named(plain, _CONTROLS) if control in controls), None)
+    named = next((control for control in _named(plain, "controls") if control in controls), None)
     return named or closest(plain, controls)
 
 
 def called(word: str, table: type[Table], beside: Collection[str] = (), *, below: bool = True) -> str | None:
     """The key of a table that is called so here or elsewhere, or ``below``, that of a table in it."""
     known = table.keys()
-    for key in (word, *_named(word, _KEYS)):
+    for key in (word, *_named(word, "keys")):
         if key in known:
             return key
     if not below:
@@ -129,9 +81,9 @@ def called(word: str, table: type[Table], beside: Collection[str] = (), *, below
     return None
 
 
-def _named(word: str, names: dict[str, str]) -> Iterator[str]:
+def _named(word: str, of: str) -> Iterator[str]:
     plain = _plain(word)
-    return (key for key, others in names.items() if plain in map(_plain, others.split()))
+    return (key for key, others in _TABLES[of].items() if plain in map(_plain, others.split()))
 
 
 def _plain(word: str) -> str:
