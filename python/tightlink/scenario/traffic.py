@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
+from pydantic import Field, StrictBool, WithJsonSchema
 
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoint, LinkName
@@ -20,7 +20,7 @@ from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Shape, Users, check_shape
-from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, above, between, choice, whole
+from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, above, between, choice, switch_or, whole
 
 
 class Starts(Table):
@@ -148,17 +148,11 @@ class _Paced(Mixed):
             raise wrong('a rate, such as "2 Mbit/s", or an interval, such as "1 ms"', key="rate")
 
 
-def _check_drawn(value: object) -> object:
-    if isinstance(value, bool) or value == EXPONENTIAL:
-        return value
-    raise wrong(f'true, false or "{EXPONENTIAL}"', value=value, suggestion=f'"{EXPONENTIAL}"')
-
-
 #: Intervals of a Poisson process.
 EXPONENTIAL: Final = "exponential"
 Drawn = Annotated[
     bool | str,
-    BeforeValidator(_check_drawn),
+    switch_or(EXPONENTIAL, lambda _: f'"{EXPONENTIAL}"'),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": [EXPONENTIAL]}], "examples": [True, EXPONENTIAL]}),
 ]
 

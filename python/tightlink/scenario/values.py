@@ -375,17 +375,22 @@ def choice(*names: str, meant: Callable[[object], str | None] = lambda _: None) 
     return BeforeValidator(check)
 
 
-def _check_ecn(value: object) -> bool | str:
-    if isinstance(value, bool) or value == ACCURATE_ECN:
-        return value
-    raise wrong(f'true, false or "{ACCURATE_ECN}"', value=value, suggestion=in_quotes(value, (ACCURATE_ECN,)))
+def switch_or(word: str, meant: Callable[[object], str | None]) -> BeforeValidator:
+    """True, false, or a word instead; ``meant`` says what somebody has in mind who writes anything else."""
+
+    def check(value: object) -> bool | str:
+        if isinstance(value, bool) or value == word:
+            return value
+        raise wrong(f'true, false or "{word}"', value=value, suggestion=meant(value))
+
+    return BeforeValidator(check)
 
 
 #: Accurate ECN, by its usual name (RFC 9768).
 ACCURATE_ECN: Final = "accecn"
 Ecn = Annotated[
     bool | str,
-    BeforeValidator(_check_ecn),
+    switch_or(ACCURATE_ECN, lambda value: in_quotes(value, (ACCURATE_ECN,))),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": [ACCURATE_ECN]}], "examples": [True, ACCURATE_ECN]}),
 ]
 
