@@ -89,8 +89,7 @@ def example(table: type[Table], location: Sequence[int | str]) -> str | None:
         found = fields[0]
         named = typing.get_origin(_plain(found.annotation)) is dict or "dict[" in " ".join(_names(found.annotation))
         tables = [each for field in fields for each in tables_in(field.annotation, named=True)]
-    schemas = () if found is None else _schemas([*found.metadata, found.annotation])
-    examples = next(iter(schemas), {}).get("examples", ())
+    examples = () if found is None else _examples(found)
     return json.dumps(examples[0]) if examples else None
 
 
@@ -146,10 +145,8 @@ def _sentence(text: str, *, required: bool) -> str:
 
 def _told(field: FieldInfo) -> str:
     """The type of a key, and what one may write, where its values are texts."""
-    kind = " | ".join(_names(field.annotation))
-    schema = next(iter(_schemas([*field.metadata, field.annotation])), {})
-    examples = schema.get("examples", ())
-    return kind + (f", such as {' or '.join(json.dumps(each) for each in examples[:2])}" if examples else "")
+    such_as = " or ".join(json.dumps(each) for each in _examples(field)[:2])
+    return " | ".join(_names(field.annotation)) + (f", such as {such_as}" if such_as else "")
 
 
 def _names(annotation: Any) -> list[str]:
@@ -164,6 +161,12 @@ def _names(annotation: Any) -> list[str]:
         return list(dict.fromkeys(name for each in arguments for name in _names(each)))
     name = getattr(plain, "__name__", str(plain))
     return [f"{name}[{', '.join(' | '.join(_names(each)) for each in arguments)}]" if arguments else name]
+
+
+def _examples(field: FieldInfo) -> Sequence[Any]:
+    """What may be written as the value of a key; nothing where its schema does not say."""
+    found: Sequence[Any] = next(_schemas([*field.metadata, field.annotation]), {}).get("examples", ())
+    return found
 
 
 def _schemas(things: Any) -> Iterator[dict[str, Any]]:
