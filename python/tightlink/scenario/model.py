@@ -125,12 +125,17 @@ class Scenario(Table):
     def _stamped(self, file: str | None, changed: tuple[str, ...]) -> Self:
         self._file, self._changed = file, changed  # type: ignore[misc]
         if file is not None:
-            for topology in self.topology.values():
-                topology.stands_in(Path(file).parent)
-            for traffic in self.traffic.values():
-                if isinstance(traffic, Transfers):
-                    traffic.stands_in(Path(file).parent)
+            for _, _, reader in self._readers():
+                reader.stands_in(Path(file).parent)
         return self
+
+    def _readers(self) -> Iterator[tuple[str, str, AnyTopology | Transfers]]:
+        """What may read other files, each with the key of its tables and its name."""
+        for name, topology in self.topology.items():
+            yield "topology", name, topology
+        for name, traffic in self.traffic.items():
+            if isinstance(traffic, Transfers):
+                yield "traffic", name, traffic
 
     @property
     def file(self) -> str | None:
@@ -221,12 +226,8 @@ class Scenario(Table):
 
     def written_out(self) -> Self:
         """The same scenario with what it reads from other files written out."""
-        reading: list[tuple[str, str, AnyTopology | Transfers]] = [
-            ("topology", name, topology) for name, topology in self.topology.items()
-        ]
-        reading += [("traffic", name, each) for name, each in self.traffic.items() if isinstance(each, Transfers)]
         tables: dict[str, dict[str, Any]] = {}
-        for key, name, table in reading:
+        for key, name, table in self._readers():
             with self._placed(), below(f"{key}.{name}"):
                 whole = table.written_out()
             if whole is not table:
