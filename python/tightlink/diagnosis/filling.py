@@ -234,7 +234,7 @@ class Filling:
     def _acks_fill(self, label: str, row: Mapping[str, Any], name: str) -> bool:
         """Whether ACKs of a connection are much of what a link carries, which is busy all the time."""
         path = self._paths.of(label)
-        link = next((each for each in path.reverse if each.name == name), None)
+        link = path.returns_by(name)
         if link is None or link.utilization < SATURATED:
             return False
         return acks_bps(path, (row["packets_delivered"] or 0) / lasted(row)) > _PART * link.carries_bps(path.ack_bytes)

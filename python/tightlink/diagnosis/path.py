@@ -94,9 +94,13 @@ class Path:
         """The same, if the way there crosses it."""
         return next((link for link in self.forward if link.name == name), None)
 
+    def returns_by(self, name: str) -> Link | None:
+        """The link of this name on the way back, if there is one."""
+        return next((link for link in self.reverse if link.name == name), None)
+
     def either_way(self, name: str) -> Link | None:
         """The link of this name on the way there or back, if there is one."""
-        return next((link for link in (*self.forward, *self.reverse) if link.name == name), None)
+        return self.crosses(name) or self.returns_by(name)
 
     @property
     def tcp(self) -> Mapping[str, Any] | None:

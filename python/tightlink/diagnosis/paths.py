@@ -148,19 +148,15 @@ class Paths:
         return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
 
     @cached_property
-    def _connections(self) -> Sequence[Path]:
-        """The paths of all connections, where these are not too many."""
-        return [path for path in self._every if path.tcp is not None]
-
-    @cached_property
     def _every(self) -> Sequence[Path]:
+        """The paths of all flows, where these are not too many."""
         return [self._path(flow) for flow in self._resolved["flows"]] if self.small else ()
 
     @cached_property
     def _largest(self) -> Mapping[str, int]:
         """The largest packets of connections whose data take each link, in bytes."""
         largest: dict[str, int] = {}
-        for path in self._connections:
+        for path in (each for each in self._every if each.tcp is not None):
             largest |= {link.name: max(path.packet_bytes, largest.get(link.name, 0)) for link in path.forward}
         return largest
 

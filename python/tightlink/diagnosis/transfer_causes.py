@@ -226,7 +226,7 @@ def _crowded(group: Group, spent: _Account) -> Used | None:
 
     A few that wait for long make it idle for most of the time with transfers, and not for most of the transfers.
     """
-    used = next((each for each in group.there if each.link.name == lost_at(group)), None)
+    used = group.used(lost_at(group))
     if used is None or used.part < WAITS or _loses_on_wire(group) or used.link.utilization >= FULL:
         return None
     sending = 1 - spent.retransmitted - spent.timeouts
@@ -284,7 +284,7 @@ def _full(group: Group, spent: _Account, waits: Delay, crowded: Used | None) -> 
             busy, [max(1, round(of[name].at_once)) for name in busy], f"{_WHILE}{_brought(group, full)}"
         )
         return Cause("saturated_link", share, "certain", named(busy), text)
-    back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
+    back = group.path(waits.where).returns_by(waits.where)
     if back is not None and back.utilization >= FULL:
         text = f"the way back of their ACKs is full: link {back.name} is {percent(back.utilization)} busy{_WHILE}"
         return Cause("ack_path", share, "likely", back.name, text)

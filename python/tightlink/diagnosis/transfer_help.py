@@ -87,7 +87,7 @@ def fills(run: Run, group: Group, link: str, filling: Filling) -> tuple[str, ...
 
 def _of_windows(group: Group, cause: Cause, changed: Changed) -> tuple[Suggestion, ...]:
     """As of a flow that lasts as long as they do on average."""
-    path = group.path(cause.where if any(used.link.name == cause.where for used in group.there) else "")
+    path = group.path(cause.where if group.used(cause.where) else "")
     nothing = Delay("", 0.0, None, path.base_rtt_s, round_trip=True, text="")
     others = Others(load=load(group, group.there[0]))
     return suggestions(mean_of(group), path, (cause,), nothing, changed=changed, others=others)
@@ -167,10 +167,10 @@ def _collide(run: Run, group: Group) -> Iterator[Tried]:
 
 def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling, others: Others) -> Iterator[Tried]:
     """A queue for each flow, or a class that goes first, where they wait behind what others send, or larger ones do."""
-    used = next((each for each in group.there if each.link.name == waits.where), None)
+    used = group.used(waits.where)
     if used is None:
         # Their ACKs wait there: turns let these pass what others send.
-        back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
+        back = group.path(waits.where).returns_by(waits.where)
         if back is not None and back.discipline not in APART and filling.of(back.name, group.row):
             yield fair_queues(back, others)
         return
@@ -203,8 +203,7 @@ def _hold_bursts(group: Group) -> Iterator[Tried]:
     """A queue that takes the initial windows of those that come at once."""
     where = lost_at(group)
     lost = (group.row["packets_dropped"] or 0) / max(1, group.row["packets_sent"] or 0)
-    used = next((each for each in group.there if each.link.name == where), None)
-    path = group.path(where)
+    used, path = group.used(where), group.path(where)
     if used is None or lost < _LOSES or used.link.discipline not in _PLAIN:
         return
     limit, first = used.link.limit_packets(path.packet_bytes), (path.tcp or {})["initial_window_packets"]

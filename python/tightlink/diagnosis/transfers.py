@@ -37,7 +37,7 @@ def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]], filling: Filling, 
     """What bounds the transfers of a run, by the rows of the table ``flows`` that are groups of them."""
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
     under_way = UnderWay(run, paths_of(run))
-    return [_diagnosis(run, under_way.of(row), whole[row["label"]], filling, changed) for row in rows]
+    return [_diagnosis(run, Group(under_way, row), whole[row["label"]], filling, changed) for row in rows]
 
 
 def _diagnosis(run: Run, group: Group, took_: Mapping[str, Any], filling: Filling, changed: Changed) -> Diagnosis:

@@ -10,7 +10,7 @@ Example:
     ... traffic.web = { kind = "transfers", from = "a", to = "b", times = ["0 s", "0.5 s"], size = "100 kB" }
     ... ''')
     >>> run = tl.simulate(scenario)
-    >>> group = UnderWay(run, Paths(run)).of(run.flows.row(0, named=True))
+    >>> group = Group(UnderWay(run, Paths(run)), run.flows.row(0, named=True))
     >>> round(group.active_s, 3), round(group.there[0].link.utilization, 2), run.links["utilization"][0] < 0.2
     (0.172, 0.96, True)
 """
@@ -116,10 +116,6 @@ class UnderWay:
             found[self.groups == group] = rows.filter(label=group).sort("transfer")["ideal_s"].to_numpy()
         return found
 
-    def of(self, row: Mapping[str, Any]) -> Group:
-        """The transfers of a group by its row of the table ``flows``."""
-        return Group(self, row)
-
     def are_complete(self, group: str) -> bool:
         """Whether all transfers of a group were complete at the end."""
         return self._run.completions.filter(label=group)["completion_s"].null_count() == 0
@@ -201,7 +197,7 @@ class UnderWay:
 
 
 class Group:
-    """The transfers of a group while they are under way."""
+    """The transfers of a group, by its row of the table ``flows``, while they are under way."""
 
     def __init__(self, every: UnderWay, row: Mapping[str, Any]) -> None:
         self._every, self.paths = every, every.paths
@@ -233,6 +229,10 @@ class Group:
         """The share of their time that is of transfers which retransmitted nothing."""
         times_s = self.stops_s - self.starts_s
         return float(times_s[~self._every.retransmit(self.row["label"])].sum() / self.total_s) if self.total_s else 0.0
+
+    def used(self, link: str) -> Used | None:
+        """The link of this name, if their data take it."""
+        return next((each for each in self.there if each.link.name == link), None)
 
     @property
     def links(self) -> list[Link]:

@@ -122,7 +122,7 @@ def at_receiver_window(row: Mapping[str, Any], path: Path, paths: Paths, share: 
     Where a plain queue loses many of them, no more wait, and a larger window brings more.
     """
     found = _ack_path(row, path, paths, share) if path.acks_wait else None
-    back = next((link for link in path.reverse if found is not None and link.name == found.where), None)
+    back = path.returns_by(found.where) if found is not None else None
     if found is None or back is None or not carries_acks_alone(back, path):
         return receiver_window(row, path, paths, share)
     overflows = back.discipline not in MANAGED and back.lost_at_queue > _OVERFLOWS * back.totals["packets_in"]
