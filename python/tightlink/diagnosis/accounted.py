@@ -20,7 +20,7 @@ from tightlink.diagnosis.filling import Filling, peak_bps
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.media import in_turn, larger_burst, slower, spread
+from tightlink.diagnosis.media import fitting, larger_burst, spread
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
@@ -176,8 +176,8 @@ class Accounted:
             controls,
             alike,
             fill=fill,
-            slower=slower(self._run, where, row, self._filling),
-            in_turn=in_turn(self._run, where, row, self._filling),
+            slower=fitting(self._run, self._filling.datagrams(where, row)),
+            in_turn=fitting(self._run, self._filling.turn(where, row)),
             marks=[*self._marks(path.busiest)],
             burst=larger_burst(self._run, self._paths, path.link(first.where)) if policed else None,
             spread=spread(self._paths, [*fill, *((flow.label for flow in flows) if loses else ())]),

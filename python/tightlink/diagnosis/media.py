@@ -6,21 +6,23 @@ Example:
     ... link.up = { ends = ["a", "b"], rate = "3 Mbit/s", delay = "10 ms", queue = "100 packets" }
     ... traffic.camera = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s" }
     ... ''')
+    >>> from tightlink.diagnosis.filling import Filling
     >>> run = tl.simulate(scenario)
-    >>> slower(run, "up", run.flows.row(0, named=True), Filling(run, Paths(run)))
+    >>> fitting(run, Filling(run, Paths(run)).datagrams("up", run.flows.row(0, named=True)))
     ('a rate of 2.5 Mbit/s for camera', {'traffic.camera.rate': '2.5 Mbit/s'})
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.diagnosis import frames
-from tightlink.diagnosis.filling import Datagrams, Filling, offered_bps
+from tightlink.diagnosis.commands import Tried
+from tightlink.diagnosis.filling import Datagrams, offered_bps
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import listed, ms, named, two_digits
@@ -36,21 +38,11 @@ _STEP: Final = 10_000
 _BESIDE: Final = 0.2
 
 
-def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
-    """Rates, or fewer flows, for those that fill a link while the flow of a row lasts, by keys of the scenario.
+def fitting(run: Run, sent: Datagrams) -> Tried | None:
+    """A lower rate for each group of which the scenario gives one; where all have intervals, as calls, fewer flows.
 
-    Nothing where TCP fills it, or where the scenario gives neither rates nor several flows.
+    Nothing where there are no datagrams, or where the scenario gives neither rates nor several flows.
     """
-    return _fitting(run, filling.datagrams(name, row))
-
-
-def in_turn(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
-    """A rate for a flow of datagrams that fits into what it would have beside TCP, if a link gave flows turns."""
-    return _fitting(run, filling.turn(name, row))
-
-
-def _fitting(run: Run, sent: Datagrams) -> tuple[str, dict[str, Any]] | None:
-    """A lower rate for each group of which the scenario gives one; where all have intervals, as calls, fewer flows."""
     rates = {group: getattr(run.scenario.traffic[group], "rate", None) for group in sent.fill}
     rated = {group: bps for group, bps in sent.fill.items() if rates[group]}
     if rated:
@@ -90,7 +82,7 @@ def _parts(sent: Datagrams) -> dict[str, float]:
     return {group: parts[of] for group, (of, _) in sent.classes.items()}
 
 
-def larger_burst(run: Run, paths: Paths, link: Link) -> tuple[str, dict[str, Any]] | None:
+def larger_burst(run: Run, paths: Paths, link: Link) -> Tried | None:
     """A policer's burst that takes the largest frames of its videos; nothing where much else comes, or TCP."""
     users = paths.users.get(link.name, ()) if paths.small else ()
     videos = [label for label in users if frames.at_once(paths.of(label))]
@@ -104,7 +96,7 @@ def larger_burst(run: Run, paths: Paths, link: Link) -> tuple[str, dict[str, Any
     return f"a burst of {burst} (the largest frames)", {f"{link.key}.queue.burst": burst}
 
 
-def spread(paths: Paths, labels: Iterable[str]) -> tuple[str, dict[str, Any]] | None:
+def spread(paths: Paths, labels: Iterable[str]) -> Tried | None:
     """Frames that do not leave at once, of the videos among flows; nothing where one of these is a connection.
 
     What is lost of them, and what others wait for them, is less, though a frame is complete later.
