@@ -20,6 +20,7 @@ from tightlink.diagnosis.captured_causes import (
     OF_IDLE,
     TWO_PLACES,
     at_a_steady_rate,
+    likely,
     losses,
     marks,
     not_told,
@@ -129,8 +130,7 @@ def _at_a_glance(row: Mapping[str, Any]) -> Cause | None:
     if row["state"] in NEVER:
         return Cause("not_connected", None, "certain", "", f"the connection was {row['state']}")
     if evidence.sends_keep_alives_alone(row):
-        text = "the application has nothing to send: keep-alives were captured alone"
-        return Cause("application", None, "likely", "", text)
+        return likely("application", "the application has nothing to send: keep-alives were captured alone")
     if row["zero_windows"] and evidence.at_window(row) >= _SELDOM:
         return slow_receiver(row)
     return None
@@ -211,7 +211,7 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
             text += f"; or {link} carries no more, {why}"
         if in_flight < segment and evidence.acks_are_delayed(row):
             text += ", less than a segment, and wait for delayed ACKs, as small writes do (Nagle)"
-        return Cause("application", None, "likely", "", text)
+        return likely("application", text)
     others = "" if evidence.scale_is_known(row) else " the receiver's window, whose scale was not captured,"
     others += f" {link}, {why}," if unseen else ""
     others += _of_bursts(row)

@@ -12,6 +12,7 @@ from tightlink.diagnosis.captured_causes import (
     NOT_TOLD,
     OF_IDLE,
     at_a_steady_rate,
+    likely,
     losses,
     marks,
     missing_scale,
@@ -37,7 +38,7 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
             "" if evidence.scale_is_known(row) else f"; {missing_scale(row)}, and the window may be a multiple of that"
         )
         text = f"{of_window(row)} at the path's {ms(path_rtt_s(row))}{unknown}"
-        return Cause("receiver_window", None, "likely", "", text)
+        return likely("receiver_window", text)
     if evidence.has_open_gap(row):
         return not_told(
             f"{NOT_TOLD}: segments that it sent before its end never came, as where the path's MTU is smaller than "

@@ -24,6 +24,11 @@ def not_told(why: str) -> Cause:
     return Cause("unknown", None, "cannot be told", "", why)
 
 
+def likely(name: str, text: str) -> Cause:
+    """A cause that a capture tells, though not for certain."""
+    return Cause(name, None, "likely", "", text)
+
+
 #: Round trips and losses between both places are no path's.
 TWO_PLACES: Final = not_told(
     f"{NOT_TOLD}: each packet was captured at two places of the path, as where captures of both ends are one file: "
@@ -53,7 +58,7 @@ def path_mtu(row: Mapping[str, Any]) -> Cause:
             f"; {row['icmp_from']} sent the sender ICMP messages, which may say so (fragmentation needed): their types "
             "are not in the tables"
         )
-    return Cause("path_mtu", None, "likely", "", text)
+    return likely("path_mtu", text)
 
 
 def stalls(row: Mapping[str, Any]) -> Cause:
@@ -64,19 +69,18 @@ def stalls(row: Mapping[str, Any]) -> Cause:
         f"nothing gets through {percent(share)} of the time, {ms(longest)} at a stretch, until something is "
         "retransmitted after a timeout: an outage of the path, or losses that only a timeout repairs"
     )
-    return Cause(name, None, "likely", "", text)
+    return likely(name, text)
 
 
 def nothing_to_send(share: float) -> Cause:
     """The application leaves nothing in flight for a share of the time."""
-    text = f"the application has nothing to send: {OF_IDLE.format(percent(share))}"
-    return Cause("application", None, "likely", "", text)
+    return likely("application", f"the application has nothing to send: {OF_IDLE.format(percent(share))}")
 
 
 def slow_start(rounds: int) -> Cause:
     """The transfer is over before the window has grown."""
     text = f"slow start is not over: the transfer ends after {rounds} round trip{'s' if rounds > 1 else ''}"
-    return Cause("slow_start", None, "likely", "", text)
+    return likely("slow_start", text)
 
 
 def unseen_link(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -105,7 +109,7 @@ def saturated(lost: float, *, marks: int = 0) -> Cause:
         text += ", or its delay varies"
     else:
         text += f", which overflows: {small_percent(lost)} of the segments are retransmitted"
-    return Cause("saturated_link", None, "likely", "", text)
+    return likely("saturated_link", text)
 
 
 def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
@@ -117,7 +121,7 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
             f"losses keep the window small ({found}): random loss, a short queue or a policer, which a capture does "
             "not tell apart"
         )
-        return Cause("losses", None, "likely", "", text)
+        return likely("losses", text)
     segments = amount(evidence.mean_window(row, rtt_s))
     return not_told(
         f"{NOT_TOLD}: {found}, but the {segments} segments in flight on average are {times(more)} times what Reno or "
@@ -128,8 +132,7 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
 
 def marks(row: Mapping[str, Any]) -> Cause:
     """Marks keep the window small, as losses do."""
-    text = f"marks of a queue (ECN) keep the window small: {_of_marks(row)}"
-    return Cause("congestion_marks", None, "likely", "", text)
+    return likely("congestion_marks", f"marks of a queue (ECN) keep the window small: {_of_marks(row)}")
 
 
 def _of_marks(row: Mapping[str, Any]) -> str:
@@ -146,7 +149,7 @@ def window(row: Mapping[str, Any], *, queue: bool) -> Cause:
             f"a link of the path is saturated: what the receiver's window of {row['window_max_bytes']} bytes lets "
             "through waits in its queue"
         )
-        return Cause("saturated_link", None, "likely", "", text)
+        return likely("saturated_link", text)
     known = evidence.scale_is_known(row)
     certainty: Certainty = "certain" if row["window_full"] and known else "likely"
     scaled = "" if known else f"; {missing_scale(row)}, and the window may be a multiple of that"
@@ -168,7 +171,7 @@ def varying_window(row: Mapping[str, Any]) -> Cause:
         f"the receiver's window, at most {row['window_max_bytes']} bytes, has no room {share} of the time: the "
         "application there reads too slowly, or the window grows too slowly"
     )
-    return Cause("receiver_window", None, "likely", "", text)
+    return likely("receiver_window", text)
 
 
 def of_window(row: Mapping[str, Any]) -> str:

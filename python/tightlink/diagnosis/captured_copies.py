@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+_Limits = tuple[float, float]
 #: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
 _COPIES, _COPIES_LEAST = (0.45, 0.55), 10
 #: With losses beside, more are retransmitted and less of the payload is new.
@@ -23,11 +24,10 @@ def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
     sent, acks = row.get("packets_sent") or 0, row["acks"]
     if not sent or not acks or not row["payload_bytes"]:
         return False
-    again, new = _copied(row, sent) / sent, row["delivered_bytes"] / row["payload_bytes"]
     if row.get("doubled") or mirrored:
-        return _is_within(again, _COPIES_AGAIN) and _is_within(new, _COPIES_NEW)
-    shares = (again, new, row["duplicate_acks"] / acks)
-    return min(sent, acks) >= _COPIES_LEAST and all(_is_within(share, _COPIES) for share in shares)
+        return _are_copied(row, sent, _COPIES_AGAIN, _COPIES_NEW)
+    copied = _are_copied(row, sent) and _is_within(row["duplicate_acks"] / acks, _COPIES)
+    return copied and min(sent, acks) >= _COPIES_LEAST
 
 
 def at_two_places(row: Mapping[str, Any], *, others: bool = False) -> bool:
@@ -39,20 +39,23 @@ def at_two_places(row: Mapping[str, Any], *, others: bool = False) -> bool:
     sent, acks = row.get("packets_sent") or 0, row["acks"]
     if not sent or not acks or not row["payload_bytes"]:
         return False
-    shares = _copied(row, sent) / sent, row["delivered_bytes"] / row["payload_bytes"]
     if others:
-        return all(map(_is_within, shares, (_COPIES_AGAIN, _COPIES_NEW)))
+        return _are_copied(row, sent, _COPIES_AGAIN, _COPIES_NEW)
     told = sent >= _MANY and (row.get("answers") or 0) < _FEW_ANSWERS * acks
-    return told and row["duplicate_acks"] < _DUPLICATES * acks and all(_is_within(share, _COPIES) for share in shares)
+    return told and row["duplicate_acks"] < _DUPLICATES * acks and _are_copied(row, sent)
 
 
-def _copied(row: Mapping[str, Any], sent: float) -> float:
-    """Packets that may be copies: those of segments of one byte look like keep-alives."""
-    again = row["packets_retransmitted"] or 0
-    return float(min(max(again, sent / 2), again + row.get("keep_alives", 0)))
+def _are_copied(row: Mapping[str, Any], sent: float, again: _Limits = _COPIES, new: _Limits = _COPIES) -> bool:
+    """Whether such shares of the packets may be copies, and of the payload be new.
+
+    Copies of segments of one byte look like keep-alives.
+    """
+    retransmitted = row["packets_retransmitted"] or 0
+    copies = min(max(retransmitted, sent / 2), retransmitted + row.get("keep_alives", 0))
+    return _is_within(copies / sent, again) and _is_within(row["delivered_bytes"] / row["payload_bytes"], new)
 
 
-def _is_within(share: float, limits: tuple[float, float]) -> bool:
+def _is_within(share: float, limits: _Limits) -> bool:
     return limits[0] <= share <= limits[1]
 
 
