@@ -86,7 +86,7 @@ def suggestions(
     for_rate, for_delay = _for_rate(path, found, others), _for_delay(row, path, found, delay, others)
     # Whoever puts classes in an order wants some to wait.
     in_turns = path.busiest.discipline in {*FAIR, STRICT}
-    first = found[0].name if found else ""
+    first = found[0].name
     by_others = first == "saturated_link" or (first == "congestion_marks" and bool(others.marks))
     unfair = by_others and not others.alike and not in_turns
     # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now, but at DualPI2.
@@ -96,14 +96,14 @@ def suggestions(
     if by_others:
         for_rate = itertools.chain(others.marks, for_rate)
     beside_tcp = path.tcp is None and any(others.controls)
-    if others.spread is not None and found and found[0].name in _IN_BURSTS and not beside_tcp:
+    if others.spread is not None and first in _IN_BURSTS and not beside_tcp:
         for_rate = itertools.chain(for_rate, [others.spread])
     elif others.spread is not None and _stands(delay) and not frames.at_once(path):
         for_delay = itertools.chain(for_delay, [others.spread])
     # What waits behind others waits less where queues are shorter; another control comes after that.
     at_acks = any(link.name == delay.where for link in path.reverse)
     late = path.acks_wait_s > path.base_rtt_s
-    acks = at_acks and bool(found) and (found[0].name == "control" or (found[0].name == "random_loss" and late))
+    acks = at_acks and (first == "control" or (first == "random_loss" and late))
     if others.slower is not None and path.tcp is None and (_stands(delay) or any(map(_is_of_rate, found))):
         for_rate = itertools.chain([others.slower], for_rate)
     if others.burst is not None:
@@ -152,7 +152,7 @@ def _named(made: Sequence[Suggestion], path: Path, others: Others) -> list[Sugge
 def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[Tried]:
     """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
-    busy, first = _uses(path.busiest.utilization, others.load), found[0].name if found else ""
+    busy, first = _uses(path.busiest.utilization, others.load), found[0].name
     if others.needless and first in _RECOVERING and busy < _ROOM and (path.tcp or {}).get("recovery") != "rack":
         yield "RACK (retransmits less of what has arrived)", {_key(path, "tcp.recovery"): "rack"}
         return
@@ -452,13 +452,13 @@ def _for_delay(
     if path.tcp is None and not (any(others.controls) or others.fill) and link.utilization < bounds.SATURATED:
         # Where datagrams come at random some wait, whatever the queue.
         return
-    if found and found[0].name == "last_ack" and others.fill.keys() <= {row["label"]}:
+    if found[0].name == "last_ack" and others.fill.keys() <= {row["label"]}:
         # A transfer that ends so soon waits behind what it sent at once itself, and needs all of it.
         return
     if path.congestion in BY_DELAY and not link.lost_at_queue:
         # It keeps as much in the queue as it is told.
         return
-    fills = bool(found) and found[0].name == "saturated_link" and found[0].where == link.name
+    fills = found[0].name == "saturated_link" and found[0].where == link.name
     if fills and bounds.window_fills(row, path) and others.alone and not path.acks_wait_for_data:
         # Its window makes the queue, and nobody else's packets add to its round trips.
         smaller = _as_path(path) if (path.window_packets or 0) > _LARGER * path.most_packets else None
