@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
@@ -28,8 +29,6 @@ from tightlink.scenario.described import tables_in
 if TYPE_CHECKING:
     from tightlink.scenario.table import Table
 
-#: By what it is called here, its names elsewhere: of keys, of kinds, and of congestion controls.
-_TABLES: Final = tomllib.loads((files("tightlink.scenario") / "synonyms.toml").read_text(encoding="utf-8"))
 #: Letters with which a key that nothing else begins with is meant.
 _LEAST: Final = 3
 
@@ -43,7 +42,7 @@ def meant_key(word: str, table: type[Table], beside: Collection[str] = ()) -> st
 
 def alike(word: str, names: Collection[str]) -> str | None:
     """The one of some names that others use for the same as a word."""
-    groups = [{_plain(each) for each in (key, *others.split())} for key, others in _TABLES["keys"].items()]
+    groups = [{_plain(each) for each in (key, *others.split())} for key, others in _elsewhere()["keys"].items()]
     same = set().union(*(group for group in groups if _plain(word) in group))
     return next((name for name in names if _plain(name) in same), None)
 
@@ -81,9 +80,15 @@ def called(word: str, table: type[Table], beside: Collection[str] = (), *, below
     return None
 
 
+@cache
+def _elsewhere() -> dict[str, dict[str, str]]:
+    """By what it is called here, the names elsewhere: of keys, of kinds, and of congestion controls."""
+    return tomllib.loads((files("tightlink.scenario") / "synonyms.toml").read_text(encoding="utf-8"))
+
+
 def _named(word: str, of: str) -> Iterator[str]:
     plain = _plain(word)
-    return (key for key, others in _TABLES[of].items() if plain in map(_plain, others.split()))
+    return (key for key, others in _elsewhere()[of].items() if plain in map(_plain, others.split()))
 
 
 def _plain(word: str) -> str:
