@@ -31,7 +31,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         **chosen.values,
         **alternatives.values(weighed, runs),
         **pings.values(pinged),
-        **residuals.reference_values(counts),
+        **{name: residuals.reference_values(both) for name, both in counts.items()},
         **alternatives.sweeps(properties),
         **residuals.values("synthetic", points),
         **residuals.unknown_values(explained),

@@ -196,9 +196,11 @@ def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float
     plotted, top = grids.plotted(grid), values["daresbury.optimum_share"]
     modest = pl.col("window_packets").replace_strict(paths.KILOBYTES) <= 64
     place = grids.without_loss(plotted).filter((pl.col("flows") >= 25) & modest)
+    # How far the best cell of a line is from 70 % without loss.
+    off = pl.max_horizontal("loss", _SEVENTY - pl.col("goodput_share"))
     return {
         "over 70 % without loss from 4 flows on": max(
-            _from_corner(part) for flows, part in grids.lines(plotted) if flows >= grids.FEW
+            smallest(part.select(off).to_series()) for flows, part in grids.lines(plotted) if flows >= grids.FEW
         ),
         "which needs 4 flows": values["daresbury.lossless_share_most_below_4"] - _SEVENTY,
         "over 90 % without loss": 0.9 - top,
@@ -211,12 +213,6 @@ def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float
         "at most 70 % with 4 flows or fewer": values["daresbury.share_most_to_4"] - _SEVENTY,
         "smaller windows with more flows": values["daresbury.best_windows_rise"],
     }  # fmt: skip
-
-
-def _from_corner(part: pl.DataFrame) -> float:
-    """How far the best cell of a line is from 70 % without loss."""
-    off = part.select(pl.max_horizontal(pl.col("loss"), _SEVENTY - pl.col("goodput_share"))).to_series()
-    return smallest(off)
 
 
 # Goodput over one property at a time; and where Tahoe, NewReno and SACK differ, cell by cell to the packet.

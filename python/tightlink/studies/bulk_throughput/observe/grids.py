@@ -11,6 +11,7 @@ import polars as pl
 
 from tightlink.analysis.path.bulk_path import GROUP, BulkPath
 from tightlink.analysis.path.cells import cell, table
+from tightlink.diagnosis.words import listed
 from tightlink.experiment.metrics import metrics
 from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, smallest
@@ -305,6 +306,7 @@ def without_losses(grid: pl.DataFrame) -> dict[str, object]:
     clean = {flows: 0.0 if shares.is_empty() else largest(shares) for flows, shares in rows.items()}
     enough = {flows: share for flows, share in clean.items() if flows >= FEW}
     to_4, below_4 = (largest(grid.filter(pl.col("flows") <= most)["goodput_share"]) for most in (FEW, FEW - 1))
+    never = [str(flows) for flows, share in enough.items() if share == 0]
     corner = grid.filter((pl.col("flows") == max(enough)) & (pl.col("window_packets") == 6)).row(0, named=True)
     return {
         "lossless_share_of_1": clean[1],
@@ -313,7 +315,7 @@ def without_losses(grid: pl.DataFrame) -> dict[str, object]:
         "lossless_share_least_from_4": min(enough.values()),
         "lossless_share_least": min(share for share in enough.values() if share),
         "lossless_flows_most": max(flows for flows, share in enough.items() if share),
-        "never_lossless_flows": _and([flows for flows, share in enough.items() if share == 0]),
+        "never_lossless_flows": listed(never) if never else "no",
         "most_flows_smallest_window_loss": corner["loss"],
         "most_flows_smallest_window_share": corner["goodput_share"],
         "four_flows_open": (
@@ -404,8 +406,3 @@ def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> pl.DataFrame:
 
 def _kilobytes(found: Iterable[int]) -> list[str]:
     return [str(paths.KILOBYTES[window]) for window in found]
-
-
-def _and(numbers: list[int]) -> str:
-    words = [str(number) for number in numbers]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}" if words else "no"

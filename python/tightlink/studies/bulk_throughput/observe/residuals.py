@@ -106,12 +106,6 @@ def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
     return {f"{name}.{place.name}": beside(place, runs, under) for name, under in UNDER.items() for place in COMPARED}
 
 
-def parted(both: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows in which ns-2 loses nothing, and the others."""
-    lossy = pl.col("bottleneck_drops") > 0
-    return both.filter(~lossy), both.filter(lossy)
-
-
 def p_value(lossy: pl.DataFrame) -> float:
     """Wilcoxon's signed-rank test of the paired relative differences; 1 where there is none.
 
@@ -123,13 +117,10 @@ def p_value(lossy: pl.DataFrame) -> float:
     return float(stats.wilcoxon(differences).pvalue) if len(differences) else 1.0
 
 
-def reference_values(found: Mapping[str, pl.DataFrame]) -> dict[str, dict[str, Any]]:
-    """What claims compare, by name: ns2.PATH and ns2.chosen.PATH; p and differences where something is lost."""
-    return {name: _beside_reference(both) for name, both in found.items()}
-
-
-def _beside_reference(both: pl.DataFrame) -> dict[str, Any]:
-    clean, lossy = parted(both)
+def reference_values(both: pl.DataFrame) -> dict[str, Any]:
+    """What claims compare of a path, as ns2.PATH and ns2.chosen.PATH; p and differences where something is lost."""
+    lost = pl.col("bottleneck_drops") > 0
+    clean, lossy = both.filter(~lost), both.filter(lost)
     same = {ours: pl.col(ours) == pl.col(theirs) for ours, theirs in _COUNTS.items()}
     equal, counted = pl.all_horizontal(same.values()), pl.all_horizontal(same["sent"], same["drops"])
     each: dict[str, Any] = {

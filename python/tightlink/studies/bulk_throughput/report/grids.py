@@ -96,7 +96,7 @@ def of_factor(grids: Mapping[str, pl.DataFrame]) -> Parts:
 
 def of_windows(grid: pl.DataFrame) -> Parts:
     """The best window for each number of flows, beside two rules."""
-    packets = paths.DARESBURY.path.bdp_bytes / paths.DARESBURY.path.payload_bytes
+    packets = paths.DARESBURY.bdp_packets
     rows, hits, few = [], 0, 0
     for flows, part in lines(grid):
         _, window, *carried = _cell(best(part))
