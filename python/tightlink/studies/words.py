@@ -7,6 +7,7 @@ from typing import Final
 from tightlink.numbers import grouped
 
 MS: Final = 1e-3
+US: Final = 1e-6
 KBIT: Final = 1e3
 MBIT: Final = 1e6
 #: A space at which no line breaks.

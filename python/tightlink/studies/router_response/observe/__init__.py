@@ -20,12 +20,11 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     routers = Routers.of(runs)
     videos = Videos.of(runs, routers.limit_per_s)
     values = response.load_values(routers) | response.loss_values(routers) | regions.values(routers) | videos.values()
-    watched = pl.concat(_watched(runs, rate) for rate in WATCHED_PER_S)
+    watched = {rate: samples(runs[f"{WATCH}/{rate}"].series, "load_reported", ROUTER_A) for rate in WATCHED_PER_S}
+    readings = pl.concat(
+        own.select("time_s", load_reported="value", probe=pl.lit(f"{rate:,} packets/s"))
+        for rate, own in watched.items()
+    )
     probes = {size: routers.probes(size) for size in LENGTHS}
     grid = {size: routers.probes(size, grid=True) for size in LENGTHS}
-    return values | {"routers": routers, "probes": probes, "grid": grid, "videos": videos, "watched": watched}
-
-
-def _watched(runs: Mapping[str, Run], rate: int) -> pl.DataFrame:
-    own = samples(runs[f"{WATCH}/{rate}"].series, "load_reported", ROUTER_A)
-    return own.select("time_s", load_reported="value", probe=pl.lit(f"{rate:,} packets/s"))
+    return values | {"routers": routers, "probes": probes, "grid": grid, "videos": videos, "watched": readings}

@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis.limits.regimes import Length
+from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.experiment.metrics import metrics
 from tightlink.run import Run
 from tightlink.studies.router_response.setup import network, variants
@@ -34,7 +34,12 @@ def row(run: Run) -> dict[str, float | str]:
     own = metrics(run)
     if setting is None or run.series["time_s"].n_unique() > 1:
         return {"router": "", **dict.fromkeys(_MEASURED, math.nan), **own}
-    apart = setting is DOCUMENTED and (_is_of_fall(run) or _is_repeated(run))
+    _, every_s, duration_s = _asked(run)
+    # Those of the fall show the fall itself, which is no straight line; those repeated begin at another phase of the
+    # meters' clock.
+    of_fall = duration_s == network.SHORT_S and round(1 / every_s) in network.EXTRA_FALL_PER_S
+    repeated = units.time(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
+    apart = setting is DOCUMENTED and (of_fall or repeated)
     return {"router": "" if apart else setting.name, **own, **measured(run)}
 
 
@@ -94,20 +99,9 @@ def _asked(run: Run) -> tuple[int, float, float]:
     )
 
 
-def _is_of_fall(run: Run) -> bool:
-    """Whether a probe is one of the fall: these show the fall itself, which is no straight line."""
-    _, every_s, duration_s = _asked(run)
-    return duration_s == network.SHORT_S and round(1 / every_s) in network.EXTRA_FALL_PER_S
-
-
-def _is_repeated(run: Run) -> bool:
-    """Whether a probe begins later than the meters' clock: these are read at another phase of it."""
-    return units.time(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
-
-
-def middle(length: Length) -> float:
-    """The middle of the probes between which a length becomes unstable; zero where it does not."""
-    return (length.onset.middle if length.onset is not None else None) or 0.0
+def middle(found: Length | Regimes) -> float:
+    """The middle of the probes between which a length, or all of them, become unstable; zero where they do not."""
+    return 0.0 if found.onset is None else found.onset.middle or 0.0
 
 
 def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:

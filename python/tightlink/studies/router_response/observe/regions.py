@@ -93,13 +93,12 @@ class Routers:
     @property
     def onset(self) -> float:
         """The onset for all lengths together."""
-        onset = self.found.onset
-        return (onset.middle if onset is not None else None) or 0.0
+        return middle(self.found)
 
     @property
     def limit_per_s(self) -> float:
         """The packet rate up to which the router is stable for all lengths."""
-        return (self.found.onset.low if self.found.onset is not None else None) or 0.0
+        return 0.0 if self.found.onset is None else self.found.onset.low or 0.0
 
     @property
     def fall(self) -> Bracket:
@@ -184,7 +183,10 @@ class Videos:
     @classmethod
     def of(cls, runs: Mapping[str, Run], limit_per_s: float) -> Self:
         """Both tables from the runs."""
-        return cls(_lost(runs, limit_per_s), _in_bytes(runs), limit_per_s)
+        flows = {payload: runs[f"{video.IN_BYTES}/{payload}"].flows.row(0, named=True) for payload in video.PAYLOADS}
+        losses = [flow["packets_dropped"] / flow["packets_sent"] for flow in flows.values()]
+        in_bytes = pl.DataFrame({"payload_bytes": list(flows), "loss": losses})
+        return cls(_lost(runs, limit_per_s), in_bytes, limit_per_s)
 
     def values(self) -> dict[str, object]:
         """What claims compare, by name."""
@@ -218,12 +220,6 @@ def _lost(runs: Mapping[str, Run], limit_per_s: float) -> pl.DataFrame:
             "clear": not clear(limit_per_s, others).missed(payload),
         })  # fmt: skip
     return pl.DataFrame(rows)
-
-
-def _in_bytes(runs: Mapping[str, Run]) -> pl.DataFrame:
-    flows = {payload: runs[f"{video.IN_BYTES}/{payload}"].flows.row(0, named=True) for payload in video.PAYLOADS}
-    losses = [flow["packets_dropped"] / flow["packets_sent"] for flow in flows.values()]
-    return pl.DataFrame({"payload_bytes": list(flows), "loss": losses})
 
 
 def clear(limit_per_s: float, others_per_s: int) -> Packetization:

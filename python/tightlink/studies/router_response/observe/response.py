@@ -80,10 +80,12 @@ def _router_b(found: Routers) -> dict[str, object]:
     rates, loads = found.grid["b_packets_per_s"].to_numpy(), found.grid["b_load"].to_numpy()
     # Over what is sent, as Fig. 2 has router A's: up to the link's rate, at its level, and beyond.
     sent = found.probes(SHORTEST)
+    readings = [found.probes(size).sort("offered_packets_per_s")["b_load"] for size in LENGTHS]
     filled = sent.filter(pl.col("b_load") > largest(sent["b_load"]) - _LEFT)["offered_bps"]
     return {
         f"b.{SHORTEST}.level_begins_bps": smallest(filled),
-        "b.falling_lengths": sum(_falls(found.probes(size), "b_load") for size in LENGTHS),
+        # Whether a reading is lower at the fastest probe than at its most.
+        "b.falling_lengths": sum(float(loads[-1]) < largest(loads) - _LEFT for loads in readings),
         f"b.{SHORTEST}.end": found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True),
         "b.r2": float(np.corrcoef(rates, loads)[0, 1] ** 2),
         "b.below_a_most": max(_below_a(found.probes(size)) for size in LENGTHS),
@@ -112,12 +114,6 @@ def _repeated(found: Routers) -> dict[str, object]:
         "repeated.onset_apart_per_s": max(onsets) - min(onsets),
         "repeated.load_apart": max(largest(frame["load"]) for frame in apart),
     }
-
-
-def _falls(probes: pl.DataFrame, column: str) -> bool:
-    """Whether a reading is lower at the fastest probe than at its most."""
-    loads = probes.sort("offered_packets_per_s")[column]
-    return float(loads[-1]) < largest(loads) - _LEFT
 
 
 def at(found: Routers, size: int, bits_per_s: float, column: str) -> float:

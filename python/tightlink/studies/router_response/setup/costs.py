@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.studies.router_response.setup import document
+from tightlink.studies.words import MS, US
 
 GUARANTEED: Final = 0.05
 BACKGROUND_MS: Final = 10
@@ -42,8 +43,6 @@ METER_EVERY_S: Final = 5
 WINDOW_S: Final = 60
 #: The only probe of the document between the onsets and 10,000 packets/s.
 _PROBE_PER_S: Final = 5000
-_US: Final = 1e-6
-_MS: Final = 1e-3
 
 #: 1.: what the load follows up to, for all lengths.
 ONSET_PER_S: Final = sum(document.ONSETS_PER_S.values()) / len(document.ONSETS_PER_S)
@@ -59,7 +58,7 @@ class Router:
     @property
     def packet_s(self) -> float:
         """Time of a packet that is forwarded."""
-        return (self.interrupt_us + self.per_packet_us) * _US
+        return (self.interrupt_us + self.per_packet_us) * US
 
 
 def interrupt_s(background_ms: float = BACKGROUND_MS) -> float:
@@ -79,7 +78,7 @@ def interrupt_s(background_ms: float = BACKGROUND_MS) -> float:
 
 def _meter_s(of_interrupt_s: float, background_ms: float) -> float:
     """3., solved for the processor time of a sample."""
-    return (1 - of_interrupt_s * document.FALL_PER_S) * GUARANTEED * METER_EVERY_S - background_ms * _MS
+    return (1 - of_interrupt_s * document.FALL_PER_S) * GUARANTEED * METER_EVERY_S - background_ms * MS
 
 
 def _low_load(of_interrupt_s: float, background_ms: float) -> float:
@@ -90,7 +89,7 @@ _INTERRUPT_S: Final = interrupt_s()
 
 
 #: Processor time of a sample of the meter, in milliseconds.
-METER_MS: Final = round(_meter_s(_INTERRUPT_S, BACKGROUND_MS) / _MS)
+METER_MS: Final = round(_meter_s(_INTERRUPT_S, BACKGROUND_MS) / MS)
 #: Share of the time that low-priority work asks for.
 LOW_LOAD: Final = _low_load(_INTERRUPT_S, BACKGROUND_MS)
 
@@ -120,8 +119,8 @@ def reading(load: float) -> float:
 
 
 def _router(packet_s: float, of_interrupt_s: float) -> Router:
-    interrupt_us = round(of_interrupt_s / _US, 1)
-    return Router(interrupt_us, round(packet_s / _US - interrupt_us, 1))
+    interrupt_us = round(of_interrupt_s / US, 1)
+    return Router(interrupt_us, round(packet_s / US - interrupt_us, 1))
 
 
 _A_S: Final = (1 - LOW_LOAD) / ONSET_PER_S

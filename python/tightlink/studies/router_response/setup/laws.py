@@ -34,7 +34,8 @@ from tightlink.experiment.execute import Task
 from tightlink.lazy import Array
 from tightlink.studies.router_response.setup import document, network
 from tightlink.studies.router_response.setup.costs import LOW_LOAD, A, Router
-from tightlink.studies.router_response.setup.network import _US, DOCUMENTED, Setting, processor
+from tightlink.studies.router_response.setup.network import DOCUMENTED, Setting, processor
+from tightlink.studies.words import US
 
 #: Bytes that a buffer of each of IOS's public pools holds, of those that the document's packets need.
 POOL_BYTES: Final = {"small": 104, "middle": 600, "big": 1524}
@@ -69,7 +70,7 @@ class Law:
 
     def onset_per_s(self, length: int) -> float:
         """The onset of a length, by the law as fitted to those printed in packets/s."""
-        return 1 / (float(np.dot(self.terms(length), self._costs)) * _US)
+        return 1 / (float(np.dot(self.terms(length), self._costs)) * US)
 
     def packet_s(self, length: int) -> float:
         """A packet's time, so that with low-priority work the processor is full at the onset."""
@@ -81,7 +82,7 @@ class Law:
 
     def _solved(self, figures: Iterable[Figure]) -> tuple[Array, Fit]:
         lengths, rates = zip(*figures, strict=True)
-        return Fit.least_squares(np.array([self.terms(length) for length in lengths]), 1 / np.array(rates) / _US)
+        return Fit.least_squares(np.array([self.terms(length) for length in lengths]), 1 / np.array(rates) / US)
 
 
 ONE: Final = Law("one", "one cost for all lengths", lambda _: (1.0,))
@@ -101,7 +102,7 @@ def setting(law: Law, length: int) -> Setting:
 
     The engine has no cost by pool of buffers, so each length has its own router.
     """
-    own = Router(A.interrupt_us, round(law.packet_s(length) / _US - A.interrupt_us, 1))
+    own = Router(A.interrupt_us, round(law.packet_s(length) / US - A.interrupt_us, 1))
     return Setting(f"A, {law.title}", law.title, processor(own), DOCUMENTED.router_b)
 
 

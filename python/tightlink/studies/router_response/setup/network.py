@@ -18,6 +18,7 @@ from typing import Any, Final
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Cbr, Framing, Link, Node, Observe, Processor, Scenario, Udp
 from tightlink.studies.router_response.setup import costs, document
+from tightlink.studies.words import US
 
 SENDER: Final = "sender"
 LINUX: Final = "linux_router"
@@ -129,7 +130,6 @@ REPEATED_PER_S: Final = (1000, 2000, 3000, 3500, *range(3900, 4401, 100), 5000)
 GRID: Final = "probe"
 WATCH: Final = "meter"
 REPEAT: Final = "repeat"
-_US: Final = 1e-6
 
 
 def interval(per_s: float) -> str:
@@ -138,7 +138,7 @@ def interval(per_s: float) -> str:
     >>> interval(4100)
     '243.902439 us'
     """
-    return f"{1 / per_s / _US:.9g} us"
+    return f"{1 / per_s / US:.9g} us"
 
 
 def short_probes(

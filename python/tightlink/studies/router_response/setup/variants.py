@@ -13,8 +13,9 @@ from typing import Any, Final
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Processor, Scenario
 from tightlink.studies.router_response.setup import document, laws, network
-from tightlink.studies.router_response.setup.costs import A, B, low_priority
-from tightlink.studies.router_response.setup.network import _US, DOCUMENTED, Setting, processor
+from tightlink.studies.router_response.setup.costs import A, B, Router, low_priority
+from tightlink.studies.router_response.setup.network import DOCUMENTED, Setting, processor
+from tightlink.studies.words import US
 
 _LONGEST: Final = document.LENGTHS[-1]
 #: Variants are probed with the shortest and the longest packets.
@@ -29,24 +30,21 @@ def _both(**changes: Any) -> tuple[Processor, Processor]:
     return processor(A, **changes), processor(B, **changes)
 
 
-def _without_interrupts() -> Setting:
+def _uninterrupted(own: Router) -> Processor:
     """The same cost of a packet, and none of one that is dropped."""
-    a, b = (processor(own, interrupt=None, per_packet=f"{own.packet_s / _US:g} us") for own in (A, B))
-    return Setting("A, no interrupts", "no interrupts: what is dropped costs nothing", a, b)
+    return processor(own, interrupt=None, per_packet=f"{own.packet_s / US:g} us")
 
 
-def _per_byte() -> Setting:
-    """What the shortest packet costs router A, shared out over its bytes."""
-    per_byte = f"{A.packet_s / document.datagram_bytes(document.SHORTEST) * 1e9:.0f} ns"
-    router = processor(A, interrupt=None, per_packet="0 s", per_byte=per_byte)
-    return Setting("A, cost per byte", "a cost per byte instead of per packet", router, router)
+#: What the shortest packet costs router A, shared out over its bytes.
+_PER_BYTE: Final = f"{A.packet_s / document.datagram_bytes(document.SHORTEST) * 1e9:.0f} ns"
+_BY_BYTES: Final = processor(A, interrupt=None, per_packet="0 s", per_byte=_PER_BYTE)
 
 
 def _linear() -> Setting:
     """The other reading of 72 % at 2 Mbit/s: it is the true load there."""
     meter = {"window": "60 s", "cpu": "1 ms", "every": "1 s"}
     both = [
-        processor(A, interrupt=None, background=None, meter=meter, per_packet=f"{load / rate / _US:.0f} us")
+        processor(A, interrupt=None, background=None, meter=meter, per_packet=f"{load / rate / US:.0f} us")
         for load, rate in (
             (document.LEVEL, document.per_s(document.LEVEL_BPS, document.SHORTEST)),
             (document.B_READING, document.B_END_PER_S),
@@ -62,8 +60,8 @@ VARIANTS: Final = (
     Setting("A, rings in bytes", "rings that count bytes", *_both(
         input_ring=f"{document.INPUT_RING * _LONGEST} B", output_ring=f"{document.OUTPUT_RING * _LONGEST} B",
     )),
-    _without_interrupts(),
-    _per_byte(),
+    Setting("A, no interrupts", "no interrupts: what is dropped costs nothing", _uninterrupted(A), _uninterrupted(B)),
+    Setting("A, cost per byte", "a cost per byte instead of per packet", _BY_BYTES, _BY_BYTES),
     Setting("A, plain mean", "a meter that is a plain mean over 60 s", *_both(
         meter=low_priority()["meter"] | {"average": "window"},
     )),
