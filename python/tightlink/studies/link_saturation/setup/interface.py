@@ -65,11 +65,6 @@ class Wire:
     flow_control: bool = False
     """Whether a full ring at the far end pauses it (IEEE 802.3x)."""
 
-    @property
-    def bps(self) -> float:
-        """Its rate in bit/s."""
-        return units.rate(self.rate)
-
     def link(self, ends: tuple[str, str] = (SENDER, RECEIVER), queue: str = RING) -> Link:
         """As a link of Ethernet: each frame is 38 B longer than its packet on the line, and 84 B at least."""
         framing = Framing(overhead=f"{ETHERNET_BYTES + GAP_BYTES} B", smallest=f"{SMALLEST_FRAME_BYTES + GAP_BYTES} B")
