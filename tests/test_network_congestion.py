@@ -262,7 +262,7 @@ def test_a_case_is_the_same_every_time() -> None:
 def test_a_rule_puts_a_wire_where_it_says() -> None:
     """Two triangles with one wire between: the busiest link is that one, and hubs are its ends."""
     barbell = Named("barbell-6", "barbell", nx.barbell_graph(3, 0))
-    past, hubs = (growth.grown(barbell, rule).graph.edges for rule in ("congested", "betweenness"))
+    past, hubs = (growth.grown(barbell, rule).named.graph.edges for rule in ("congested", "betweenness"))
     old = {frozenset(edge) for edge in barbell.graph.edges}
     for edges in (past, hubs):
         assert len(edges) == len(old) + growth.STEPS

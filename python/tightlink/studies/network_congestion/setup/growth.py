@@ -7,7 +7,8 @@ out are simulated. Wires of all rules carry as much, and each step costs as much
 
 Example:
     >>> start = starts()[0]
-    >>> grown(start, "congested").wires - start.graph.number_of_edges(), grown(start, "wider").graph is start.graph
+    >>> more, same = (grown(start, rule).named.graph for rule in ("congested", "wider"))
+    >>> more.number_of_edges() - start.graph.number_of_edges(), same is start.graph
     (12, True)
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias
 from zlib import crc32
@@ -61,21 +62,10 @@ class Grown:
     """A network that has grown."""
 
     named: Named
-    rule: str
     capacity: Array
     """Packets/s of each direction of each wire."""
-    critical: tuple[float, ...] = field(default=())
+    critical: tuple[float, ...]
     """λc by the theory, before the first step and after each."""
-
-    @property
-    def graph(self) -> nx.Graph:
-        """The graph of nodes and wires."""
-        return self.named.graph
-
-    @property
-    def wires(self) -> int:
-        """How many there are."""
-        return int(self.graph.number_of_edges())
 
     @property
     def case(self) -> Case:
@@ -128,7 +118,7 @@ def _by_wires(start: Named, rule: str, number: int) -> Grown:
             graph = named.graph.copy()
             graph.add_edge(*_RULES[rule](named.graph, routes, draw))
             named = Named(f"{name}-{step + 1}", start.family, graph)
-    return Grown(named, rule, np.full(len(routes.links), CAPACITY), tuple(critical))
+    return Grown(named, np.full(len(routes.links), CAPACITY), tuple(critical))
 
 
 def _by_capacity(start: Named, rule: str) -> Grown:
@@ -148,7 +138,7 @@ def _by_capacity(start: Named, rule: str) -> Grown:
                 capacity[np.argmax(asked / capacity)] += _MOVED
         critical.append(routes.critical(capacity.repeat(2)).load)
     named = Named(f"{start.name}-{rule}", start.family, start.graph)
-    return Grown(named, rule, capacity.repeat(2), tuple(critical))
+    return Grown(named, capacity.repeat(2), tuple(critical))
 
 
 def _congested(graph: nx.Graph, routes: Routes, _: Generator) -> Pair:
