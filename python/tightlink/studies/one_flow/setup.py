@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Dumbbell, Link, Observe, OnOff, Reverse, Saturate, Scenario, Tcp, Udp
-from tightlink.scenario.topologies import AnyTopology
 from tightlink.studies.cases import Cases
 
 #: Offered in the link's queue: 40 bytes of IP and TCP header, none of UDP (ns-2 counts them as payload).
@@ -193,17 +192,16 @@ LINK_BPS: Final = 2e6
 BACK_S: Final = 0.012
 
 
-def _net(pairs: int, **left: Any) -> dict[str, AnyTopology]:
+def _scenario(pairs: int, traffic: Mapping[str, Any], seed: int, **left: Any) -> Scenario:
     """The document's link as the bottleneck of hosts with fast access."""
     bottleneck = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": "20 packets", "reverse": {"queue": "1000 packets"}}
     access = {"rate": "100 Mbit/s", "delay": "1 ms", "queue": "1000 packets"}
     table: dict[str, Any] = {"pairs": pairs, "bottleneck": bottleneck, "access": access}
-    return {"net": Dumbbell.model_validate(table | ({"access_left": left} if left else {}))}
-
-
-def _scenario(pairs: int, traffic: Mapping[str, Any], seed: int, **left: Any) -> Scenario:
-    net, observe = _net(pairs, **left), Observe(interval="100 ms")
-    return Scenario(profile="ns2", duration="60 s", seed=seed, topology=net, traffic=dict(traffic), observe=observe)
+    net = Dumbbell.model_validate(table | ({"access_left": left} if left else {}))
+    return Scenario(
+        profile="ns2", duration="60 s", seed=seed, topology={"net": net}, traffic=dict(traffic),
+        observe=Observe(interval="100 ms"),
+    )  # fmt: skip
 
 
 def _starts(count: int, seed: int) -> list[str]:
@@ -216,6 +214,10 @@ def _pair(index: int) -> dict[str, Any]:
     return {"from_": f"net.left[{index}]", "to": f"net.right[{index}]"}
 
 
+def _pairs(flows: int) -> dict[str, Any]:
+    return {"flows": flows, "from_": "net.left[*]", "to": "net.right[*]"}
+
+
 def _noise(pair: int) -> dict[str, OnOff]:
     """About 5 % of random traffic; with less, drop-tail's phase effects decide, not the flows' properties."""
     small = Udp(payload="100 B")
@@ -224,8 +226,7 @@ def _noise(pair: int) -> dict[str, OnOff]:
 
 def _many(flows: int, seed: int) -> Scenario:
     """TCP flows with the document's settings that share its link."""
-    ends: dict[str, Any] = {"from_": "net.left[*]", "to": "net.right[*]"}
-    return _scenario(flows, {"ftp": Bulk(flows=flows, start=_starts(flows, seed), **ends)}, seed)
+    return _scenario(flows, {"ftp": Bulk(start=_starts(flows, seed), **_pairs(flows))}, seed)
 
 
 def _beside_udp(offered_percent: int, seed: int) -> Scenario:
@@ -238,7 +239,7 @@ def _beside_udp(offered_percent: int, seed: int) -> Scenario:
 def _unresponsive(kind: str, flows: int, seed: int) -> Scenario:
     """UDP flows that offer 150 % of the link together, constant or half of the time twice as much."""
     rate = 1.5 * LINK_BPS / flows
-    ends: dict[str, Any] = {"from_": "net.left[*]", "to": "net.right[*]", "flows": flows, "start": _starts(flows, seed)}
+    ends = _pairs(flows) | {"start": _starts(flows, seed)}
     if kind == _BESIDE_NOISE:
         return _scenario(flows + 1, {"udp": _offered(_UDP_KINDS[0], rate, ends)} | _noise(flows), seed)
     return _scenario(flows, {"udp": _offered(kind, rate, ends)}, seed)
@@ -339,7 +340,7 @@ ALONE: Final = Cases("alone/{kind}", _alone, {"kind": ("tcp", "udp")}, trace=Tru
 def phase_scenario(extra_us: int, *, noise: bool) -> Scenario:
     """Two Reno flows, the second with the longer access; beside them, or not, 9 kbit/s of random traffic."""
     tcp = Tcp(recovery="reno", payload="960 B", window="32 packets")
-    flows = Bulk(flows=2, from_="net.left[*]", to="net.right[*]", start=["0.1 s", "0.5 s"], tcp=tcp)
+    flows = Bulk(start=["0.1 s", "0.5 s"], tcp=tcp, **_pairs(2))
     other = OnOff(rate="100 kbit/s", on="10 ms", off="100 ms", udp=Udp(payload="100 B"), **_pair(2))
     table = {
         "pairs": 3,

@@ -29,7 +29,6 @@ from tightlink.studies.words import KBIT, MS, percent
 KEEP: Final = 0.9
 #: The second half of the run, when all that starts has started.
 STEADY_S: Final = 5.0
-_SENDING_S: Final = STOP_S - START_S
 #: The smoothed instant throughput is steady from this share of its final value on; claims name others beside it.
 _REACHED: Final = {"reaches_99_s": 0.99, "settles_s": 0.999, "reaches_99_99_s": 0.9999}
 #: The document's Kbit: 1024 bit, as its KB are 1024 B and its Mbit are 1024 × 1024 bit.
@@ -128,7 +127,6 @@ class Measured:
         lengths = sorted(_steady(self.queue)["packets"].unique().to_list())
         waiting = dict(self.held.select("packets", "share").rows())
         derived = {
-            "arrived_kbit": 8 * flow["bytes_delivered"] / _SENDING_S / KBIT,
             "payload_rate_kbit": payload_bits / (largest(trips["arrived_s"]) - smallest(trips["arrived_s"])) / KBIT,
             "smoothed_low_kbit": smallest(smoothed) / KBIT,
             "smoothed_high_kbit": largest(smoothed) / KBIT,
