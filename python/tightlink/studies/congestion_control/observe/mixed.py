@@ -62,11 +62,6 @@ class Mixed:
         """Own over standard throughput, ``gain``, of each condition and control in which both are above zero."""
         return self.of_file(file).filter(_BOTH).select("condition", "algorithm", gain=_GAIN)
 
-    def over_web(self, file: str) -> Array:
-        """What a file gains over what Web objects do, of each condition and control that has both."""
-        both = self.gains(file).join(self.gains(FILES[0]), on=["condition", "algorithm"], suffix="_web")
-        return (both["gain"] / both["gain_web"]).to_numpy()
-
     @cached_property
     def halves(self) -> tuple[list[int], list[int]]:
         """The conditions of the half with less loss, and those of the half with more, over all controls."""
@@ -162,7 +157,7 @@ def values(one: Mixed) -> dict[str, object]:
         few = f"{many} conditions and controls had three such transfers of both kinds: run it longer, or larger."
         found[f"gain.{file}"] = gain
         found[f"gain.{file}.few"] = few if many < _FEWEST else ""
-        found |= of_ratios(f"gained.{file}", one.over_web(file))
+        found |= of_ratios(f"gained.{file}", _over(one.gains(file), one.gains(FILES[0])))
     found |= of_ratios("web", one.gains(FILES[0])["gain"].to_numpy())
     large = [one.gains(FILES[2]).filter(pl.col("condition").is_in(half))["gain"].to_numpy() for half in one.halves]
     for name, half, gains in zip(("calm", "congested"), one.halves, large, strict=True):
@@ -190,20 +185,20 @@ def values(one: Mixed) -> dict[str, object]:
     return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
 
 
-def low_over_high(high: Mixed, low: Mixed, file: str, control: str = "") -> Array:
-    """What is gained with a low initial threshold over that with a high one; of one control, or of all."""
-    both = [each.gains(file).rename({"gain": name}) for name, each in (("high", high), ("low", low))]
-    table = both[0].join(both[1], on=["condition", "algorithm"])
-    chosen = table if not control else table.filter(pl.col("algorithm") == control)
-    return (chosen["low"] / chosen["high"]).to_numpy()
+def _over(gains: pl.DataFrame, others: pl.DataFrame) -> Array:
+    """Gains over others, of each condition and control that has both."""
+    both = gains.join(others, on=["condition", "algorithm"], suffix="_other")
+    return (both["gain"] / both["gain_other"]).to_numpy()
 
 
 def threshold_values(high: Mixed, low: Mixed) -> dict[str, object]:
-    """What claims compare of both beside each other, by name."""
+    """What claims compare of a low initial threshold over a high one, by name: of one control, and of all."""
+    large = low.gains(LARGE)
     found = {
-        f"{control}.{LARGE}": low_over_high(high, low, LARGE, control) for control in low.found.experiment.algorithms
+        f"{control}.{LARGE}": _over(large.filter(algorithm=control), high.gains(LARGE))
+        for control in low.found.experiment.algorithms
     }
-    found |= {file: low_over_high(high, low, file) for file in FILES[1:]}
+    found |= {file: _over(low.gains(file), high.gains(file)) for file in FILES[1:]}
     return {key: value for name, each in found.items() for key, value in of_ratios(f"thresholds.{name}", each).items()}
 
 
