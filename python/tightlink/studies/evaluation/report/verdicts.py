@@ -21,6 +21,7 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
     """The verdicts of each pack at one glance, what is asked and why that much, and what was found."""
     few = len(evaluation.subjects) <= _FEW
     for name, pack in evaluation.judged():
+        not_tested = [f"**{each.place}** {each.title.lower()}: {each.open}" for each in pack.requirements if each.open]
         yield Section(
             pack.title,
             "A reading of a text that has criteria and no bounds; where each bound is from stands below.",
@@ -29,7 +30,7 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
                       "seeds is on both sides of the bound, or a run failed. The numbers are those of the next table."),
                 Table(_asked_table(pack), "What is asked, and where the bound is from"),
                 *([Table(of_pack(evaluation, name), "What was found")] if few else []),
-                *([Text(said)] if (said := _not_tested(pack)) else []),
+                *([Text(" ".join(not_tested))] if not_tested else []),
             ],
         )  # fmt: skip
 
@@ -49,11 +50,6 @@ def _at_a_glance(evaluation: Evaluation, name: str, pack: Pack) -> pl.DataFrame:
 def _asked_table(pack: Pack) -> pl.DataFrame:
     rows = [(str(number), each.title, each.place, _asked(each), each.origin) for number, each in _tested(pack)]
     return pl.DataFrame(rows, schema=["no.", "requirement", "place", "asked", "where the bound is from"], orient="row")
-
-
-def _not_tested(pack: Pack) -> str:
-    """What the pack asks that nothing here can say."""
-    return " ".join(f"**{each.place}** {each.title.lower()}: {each.open}" for each in pack.requirements if each.open)
 
 
 def _tested(pack: Pack) -> Iterator[tuple[int, Requirement]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -148,7 +148,7 @@ class Pack:
     """A named pack of requirements."""
 
     title: str
-    requirements: tuple[Requirement, ...] = field(default=())
+    requirements: tuple[Requirement, ...]
 
     @property
     def tests(self) -> list[str]:
