@@ -228,7 +228,9 @@ class ClaimsTable:
         for key in table:
             if key not in _ENTRIES:
                 raise TightlinkError(f'{name}: "{key}" is no key of a table of claims{did_you_mean(key, _ENTRIES)}')
-            if key in {"claims", "live"} and not _are_tables(table[key]):
+            entries = table[key]
+            tables = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+            if key in {"claims", "live"} and not tables:
                 raise TightlinkError(f"{name}: {key} must be tables, each below a line [[{key}]]")
         claims, live = (tuple(_statements(table, kind, name)) for kind in ("claims", "live"))
         ids = [statement.id for statement in (*claims, *live)]
@@ -345,10 +347,6 @@ def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Stat
                     yield _statement(filled, document)
                 except (ValueError, TypeError) as error:
                     raise TightlinkError(f"{name}: claim {filled.get('id', number)}: {error}") from None
-
-
-def _are_tables(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _rows(rows: Any, known: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

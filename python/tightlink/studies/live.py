@@ -281,8 +281,10 @@ class _RunFolders:
         """Save it, without its packets unless somebody needs them; nothing of one that the machine was too busy for."""
         if run is None:
             return None
-        kept = run if wanted.trace else _without_packets(run)
-        return open_run(kept.save(self.folder / wanted.name))
+        if not wanted.trace:
+            tables = {name: run.table(name) for name in run.tables if name != _PACKETS}
+            run = Run(run.scenario, run.manifest, Framed(tables))
+        return open_run(run.save(self.folder / wanted.name))
 
 
 @dataclass(frozen=True)
@@ -328,10 +330,6 @@ class _MeasuringScenario(Work):
             beside=self.beside,
             watch=lambda _: check(),
         )
-
-
-def _without_packets(run: Run) -> Run:
-    return Run(run.scenario, run.manifest, Framed({name: run.table(name) for name in run.tables if name != _PACKETS}))
 
 
 def machine(runs: Sequence[Run]) -> str:
