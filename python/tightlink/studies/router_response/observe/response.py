@@ -27,9 +27,8 @@ _LEFT: Final = 0.01
 
 def load_values(found: Routers) -> dict[str, object]:
     """What claims compare, by name: onset.…, a.… and b.… of the two routers, repeated.…; governs is packets or bits."""
-    parts = (_onsets, _router_a, _router_b, _repeated)
-    found_of_all = {name: value for part in parts for name, value in part(found).items()}
-    return found_of_all | {"governs": found.of_grid.governs or "nothing"}
+    governs = {"governs": found.of_grid.governs or "nothing"}
+    return _onsets(found) | _router_a(found) | _router_b(found) | _repeated(found) | governs
 
 
 def _onsets(found: Routers) -> dict[str, object]:

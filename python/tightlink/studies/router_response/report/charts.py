@@ -19,7 +19,7 @@ from tightlink.studies.router_response.setup.network import REFINED
 _HEIGHT: Final = 320
 _MOST_PER_S: Final = 10_000
 _LOAD: Final = "reported load (%)"
-_RATE: Final = "packets/s offered to router A"
+_OVER_RATE: Final[dict[str, Any]] = {"x_title": "packets/s offered to router A", "x_domain": (0, _MOST_PER_S)}
 _BITS: Final = "Mbit/s offered to router A"
 _MBIT: Final = 1e-6
 _PRINTED: Final = "diamonds and dashed lines: the document's"
@@ -65,7 +65,7 @@ def load_over_rate(found: Routers, claims: Mapping[str, Claim]) -> Any:
     return charts.shaded(
         _named(found.every).select("length", "rate", "load", "asked for (%)"), "rate", "load", by="length",
         shades=_shades(found), marks=pl.DataFrame(said), title=f"Router A: load over packet rate ({_PRINTED})",
-        x_title=_RATE, y_title=_LOAD, height=_HEIGHT, x_domain=(0, _MOST_PER_S), y_domain=(0, 100),
+        y_title=_LOAD, height=_HEIGHT, y_domain=(0, 100), **_OVER_RATE,
     )  # fmt: skip
 
 
@@ -117,8 +117,7 @@ def loss(found: Routers) -> list[Any]:
     )  # fmt: skip
     of_rate = charts.shaded(
         own.select("length", "rate", "loss"), "rate", "loss", by="length", shades=_shades(found),
-        title="Loss over packet rate", x_title=_RATE, y_title="packets lost (%)", x_domain=(0, _MOST_PER_S),
-        y_domain=(0, 100),
+        title="Loss over packet rate", y_title="packets lost (%)", y_domain=(0, 100), **_OVER_RATE,
     )  # fmt: skip
     return [of_bits, of_rate]
 
@@ -132,7 +131,7 @@ def true_and_reported(found: Routers, watched: pl.DataFrame) -> list[Any]:
     )
     three = charts.shaded(
         long, "rate", "load", by="what", shades=_shades(found), title="Router A, 65 B: asked for, done, reported",
-        x_title=_RATE, y_title="load (%)", x_domain=(0, _MOST_PER_S), y_domain=(0, 250),
+        y_title="load (%)", y_domain=(0, 250), **_OVER_RATE,
     )  # fmt: skip
     watched = watched.with_columns(load_reported=100 * pl.col("load_reported"))
     time = charts.line(
@@ -154,14 +153,14 @@ def variant_curves(found: Routers, names: dict[str, str]) -> Any:
     )
     return charts.shaded(
         own, "rate", "load", by="router", shades=_shades(found), title="65 B: reported load with another router",
-        x_title=_RATE, y_title=_LOAD, height=_HEIGHT, x_domain=(0, _MOST_PER_S), y_domain=(0, 105),
+        y_title=_LOAD, height=_HEIGHT, y_domain=(0, 105), **_OVER_RATE,
     )  # fmt: skip
 
 
 def videos(found: Videos) -> list[Any]:
     """Frames that lose a packet, over the packet rate at router A, a line for each payload."""
     drawn = []
-    for sent, words in (("at once", "a frame's packets at once"), ("spread", "a frame's packets spread")):
+    for sent in ("at once", "spread"):
         own = found.lost.filter(pl.col("frames sent") == sent).select(
             pl.format("{} B", "payload_bytes").alias("payload"),
             pl.col("background_per_s").cast(pl.Float64).alias("others"),
@@ -173,9 +172,9 @@ def videos(found: Videos) -> list[Any]:
         )
         drawn.append(
             charts.shaded(
-                own, "others", "frames hit", by="payload", title=f"Video in payloads of 90 to 1440 B, {words}",
+                own, "others", "frames hit", by="payload", x_domain=(0, 4500), y_domain=(0, 100),
+                title=f"Video in payloads of 90 to 1440 B, a frame's packets {sent}",
                 x_title="other packets/s through router A", y_title="frames that lose a packet (%)",
-                x_domain=(0, 4500), y_domain=(0, 100),
             )
         )  # fmt: skip
     return drawn
