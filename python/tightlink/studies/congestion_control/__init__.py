@@ -7,7 +7,6 @@ replacements of TCP, alone and beside it. Their method is redone here from desig
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -20,13 +19,10 @@ from tightlink.studies.study import Study
 
 def study(chosen: Chosen) -> Study:
     """The study of these experiments; of others, nothing is claimed."""
-    keys = {"parts": chosen.names, "options": options.OPTIONS, "adapt": _adapted}
-    return Study.shipped(__file__, chosen.tasks, partial(observe, chosen), report, measure=row, **keys)
-
-
-def _adapted(wanted: Mapping[str, str]) -> Study:
-    """The study with another size or other experiments."""
-    return study(options.chosen(wanted))
+    return Study.shipped(
+        __file__, chosen.tasks, partial(observe, chosen), report, measure=row, parts=chosen.names,
+        options=options.OPTIONS, adapt=lambda wanted: study(options.chosen(wanted)),
+    )  # fmt: skip
 
 
 STUDY: Final = study(setup.chosen())

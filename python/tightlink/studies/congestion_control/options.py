@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import Argument, ScenarioError, closest, one_of
@@ -15,8 +15,11 @@ from tightlink.studies.congestion_control.setup.experiment import HEAVIER, Size,
 
 #: A period must have some intervals.
 _SHORTEST_S: Final = 30
-#: Options of a size.
-_SIZES: Final = ("routers", "scale", "duration")
+#: Options of a size that are shares, with what is expected of them.
+_SHARES: Final = {
+    "routers": "a part of the access routers, such as 1/3",
+    "scale": "a part of the document's networks, such as 1/10 or 0.1",
+}
 
 OPTIONS: Final = {
     "routers": "the part of the access routers that have users, each as it is, such as 1/3",
@@ -47,7 +50,7 @@ def chosen(options: Mapping[str, str]) -> Chosen:
 
 def _stored(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
     """The heavier runs as they are stored, which have their own sizes."""
-    for option in _SIZES:
+    for option in (*_SHARES, "duration"):
         if option in options:
             expected = 'to be left out beside evidence = "stored", which has its own size'
             raise ScenarioError(expected, key=Argument(option), value=options[option])
@@ -58,23 +61,19 @@ def _stored(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
 
 def _size(options: Mapping[str, str], size: Size) -> Size:
     """A size with what is given of it."""
-    if "routers" in options:
-        size = replace(size, routers=_part("routers", options["routers"], "a part of the access routers, such as 1/3"))
-    if "scale" in options:
-        expected = "a part of the document's networks, such as 1/10 or 0.1"
-        size = replace(size, scale=_part("scale", options["scale"], expected))
+    given: dict[str, Any] = {name: _part(name, options[name]) for name in _SHARES if name in options}
     if "duration" in options:
-        size = replace(size, duration=_duration(options["duration"]))
-    return size
+        given["duration"] = _duration(options["duration"])
+    return replace(size, **given)
 
 
-def _part(option: str, text: str, expected: str) -> Fraction:
+def _part(option: str, text: str) -> Fraction:
     try:
         part = Fraction(text)
     except (ValueError, ZeroDivisionError):
         part = Fraction(0)
     if not 0 < part <= 1:
-        raise ScenarioError(expected, key=Argument(option), value=text)
+        raise ScenarioError(_SHARES[option], key=Argument(option), value=text)
     return part
 
 

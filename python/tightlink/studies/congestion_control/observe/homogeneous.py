@@ -148,8 +148,7 @@ class Homogeneous:
     def ratios(self, control: str, response: str, conditions: Sequence[int], period: str = CONGESTION) -> Array:
         """A control's response over standard TCP's, condition by condition."""
         table = self.table if period == CONGESTION else self.found.responses(period)
-        wide = table.filter(pl.col("condition").is_in(list(conditions)))
-        wide = wide.pivot("algorithm", index="condition", values=response).filter(pl.col(STANDARD) > 0)
+        wide = _wide(table, response, conditions).filter(pl.col(STANDARD) > 0)
         return (wide[control] / wide[STANDARD]).to_numpy()
 
     def over_others(self, control: str, response: str, conditions: Sequence[int]) -> Array:
@@ -159,9 +158,7 @@ class Homogeneous:
         """
         others = [name for name in self.found.experiment.algorithms if name not in {*FAST, STANDARD}]
         farthest = pl.min_horizontal(others) if response == "transfers_completed" else pl.max_horizontal(others)
-        wide = self.table.filter(pl.col("condition").is_in(list(conditions)))
-        wide = wide.pivot("algorithm", index="condition", values=response).with_columns(farthest=farthest)
-        wide = wide.filter(pl.col("farthest") > 0)
+        wide = _wide(self.table, response, conditions).with_columns(farthest=farthest).filter(pl.col("farthest") > 0)
         return (wide[control] / wide["farthest"]).to_numpy()
 
     def told(self, name: str, ratios: Array, response: str, controls: Collection[str]) -> dict[str, object]:
@@ -182,6 +179,12 @@ class Homogeneous:
         run = self.found.runs[f"{self.by_congestion[-1]:02}/{control}/1"]
         found = ranked(from_users(run), "thinking", "completed")
         return found.select("transition", "probability", "elasticity", "remaining", "cut")
+
+
+def _wide(table: pl.DataFrame, response: str, conditions: Sequence[int]) -> pl.DataFrame:
+    """A response by condition, a column for each control."""
+    chosen = table.filter(pl.col("condition").is_in(list(conditions)))
+    return chosen.pivot("algorithm", index="condition", values=response)
 
 
 def values(one: Homogeneous) -> dict[str, object]:

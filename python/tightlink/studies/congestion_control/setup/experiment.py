@@ -142,8 +142,7 @@ class Experiment:
         elif algorithm:
             mixed = self.algorithms if self.mixing == "all" else (STANDARD, algorithm)
             chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(mixed) for name in mixed}
-        parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
-        network = FourTier.model_validate(parameters | self._sized(size))
+        network = self._network(size, chosen | {"duration": units.format_time(float(seconds))})
         return network.scenario().set_all(
             {"seed": replication if self.same_seed else condition + replication}
             | self.settings.get(algorithm, {})
@@ -180,24 +179,23 @@ class Experiment:
             return
         for row in self.conditions.drop("condition").iter_rows(named=True):
             chosen = {name: self.factors[name][sign > 0] for name, sign in row.items()}
-            turned = FourTier.model_validate(self.base | chosen | self._sized(size)).turned_levels()
-            if turned is not None:
+            if (turned := self._network(size, chosen).turned_levels()) is not None:
                 raise ScenarioError(f"{turned} (experiment {self.name})", key=Argument("scale"), value=str(size.scale))
 
     def distortion(self, size: Size) -> str | None:
         """What a scale makes of its network, with all factors low, in two sentences; nothing at the scale 1."""
         lowest = {name: low for name, (low, _) in self.factors.items()}
-        network = FourTier.model_validate(self.base | lowest | self._sized(size))
-        return network.distortion(of=float(self.scale))
+        return self._network(size, lowest).distortion(of=float(self.scale))
 
-    def _sized(self, size: Size) -> dict[str, float]:
-        return {"scale": float(self.scale * size.scale), "routers": float(size.routers)}
+    def _network(self, size: Size, chosen: dict[str, Any]) -> FourTier:
+        """Its network at a size, with some levels of its factors."""
+        sized = {"scale": float(self.scale * size.scale), "routers": float(size.routers)}
+        return FourTier.model_validate(self.base | chosen | sized)
 
     def sources(self, size: Size) -> int:
         """How many its largest condition has."""
-        highest = {name: pair[1] for name, pair in self.factors.items()}
-        network = FourTier.model_validate(self.base | highest | self._sized(size))
-        users = network.scenario().resolve()["users"]
+        highest = {name: high for name, (_, high) in self.factors.items()}
+        users = self._network(size, highest).scenario().resolve()["users"]
         return sum(site["sources"] for group in users for site in group["sites"])
 
 
