@@ -13,8 +13,9 @@ from tightlink import units
 from tightlink.analysis.estimates import power_law
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.analysis.traffic import trace
+from tightlink.diagnosis.words import between
 from tightlink.experiment.precision import half_width
-from tightlink.reduce import jain, largest, mean_of, samples
+from tightlink.reduce import jain, largest, mean_of, samples, smallest
 from tightlink.run import Run
 from tightlink.studies.cases import Cases
 from tightlink.studies.one_flow import setup
@@ -115,11 +116,12 @@ def _pairs(runs: Mapping[str, Run], cases: Cases, predicted: Callable[[int, list
 def values(competing: Mapping[str, pl.DataFrame], runs: Mapping[str, Run]) -> dict[str, object]:
     """What claims compare, by name."""
     constant = competing["udp"].filter(pl.col("kind") == "constant")
+    lost = (f"{round(100 * share(constant['loss']))} %" for share in (smallest, largest))
     above = competing["beside"].filter(pl.col("offered_percent") > _ABOVE)
     network = runs[setup.COMPANY_X]
     return {
         "competing.constant": constant,
-        "competing.udp_losses": _percents(constant["loss"]),
+        "competing.udp_losses": between(*lost),
         "competing.random": competing["udp"].filter(pl.col("kind") != "constant"),
         "competing.tcp_share_most": largest(above["tcp_bps"]) / setup.LINK_BPS,
         **{
@@ -131,11 +133,6 @@ def values(competing: Mapping[str, pl.DataFrame], runs: Mapping[str, Run]) -> di
         "company-x.dropped": network.flows["packets_dropped"].sum(),
         **{f"phase.{kind}": competing["phase"].filter(pl.col("kind") == words) for kind, words in KINDS.items()},
     }
-
-
-def _percents(shares: pl.Series) -> str:
-    least, *_, greatest = sorted(round(100 * share) for share in shares)
-    return f"{least} %" if least == greatest else f"{least} to {greatest} %"
 
 
 def _whole_s(run: Run) -> float:
