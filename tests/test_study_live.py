@@ -162,7 +162,9 @@ def test_a_machine_that_stays_busy_is_left_alone(tmp_path: Path, monkeypatch: py
 
     made = fake(monkeypatch, busy)
     said: list[str] = []
-    assert measure_all(Measurement("cell", SCENARIO).repeated(50), tmp_path, 1, said.append) == {}
+    assert (
+        measure_all([Measurement(f"cell/{number}", SCENARIO) for number in range(50)], tmp_path, 1, said.append) == {}
+    )
     assert len(made.asked) < 3 * 13
     assert said[-1] == "10 given up in a row: no more is measured; the same command, or call, tries again"
 
@@ -196,7 +198,7 @@ def test_an_error_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     made = fake(monkeypatch, broken)
     with pytest.raises(TightlinkError, match="no namespaces"):
-        measure_all(Measurement("cell", SCENARIO).repeated(50), tmp_path, 2, lambda _: None)
+        measure_all([Measurement(f"cell/{number}", SCENARIO) for number in range(50)], tmp_path, 2, lambda _: None)
     assert len(made.asked) < 10
 
 
@@ -230,7 +232,7 @@ def measure(scenario, *, watch, **options):
 measuring.measure = measure
 scenario = tl.load("examples/one-flow.toml")
 try:
-    measure_all(Measurement("cell", scenario).repeated(100), Path(sys.argv[1]), 2, print)
+    measure_all([Measurement(f"cell/{number}", scenario) for number in range(100)], Path(sys.argv[1]), 2, print)
 except KeyboardInterrupt:
     print("interrupted")
 """

@@ -2,16 +2,6 @@
 
 Each measurement is a run in its own folder, whole or not at all, so an interrupted study continues where it was.
 What varies is measured again and again, in rounds, until the median of a number has converged.
-
-Example:
-    >>> import tightlink as tl
-    >>> scenario = tl.loads('''
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> [each.name for each in Measurement("base", scenario).repeated(2)]
-    ['base/0', 'base/1']
 """
 
 from __future__ import annotations
@@ -87,10 +77,6 @@ class Measurement:
     """Whether the table ``packets`` is kept: some megabytes each."""
     repetition: Repetition | None = None
     """When it was repeated often enough, as NAME/0, NAME/1, …; none: it is measured once, as NAME."""
-
-    def repeated(self, times: int) -> list[Measurement]:
-        """The same several times, as NAME/0, NAME/1, …."""
-        return [replace(self, name=f"{self.name}/{number}", repetition=None) for number in range(times)]
 
 
 def repeats(runs: Mapping[str, Run], name: str) -> list[Run]:
