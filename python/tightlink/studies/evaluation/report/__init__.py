@@ -120,10 +120,10 @@ def _told(column: tuple[Test, Headline, dict[str, Mean]]) -> tuple[str, list[str
 
 
 def _rows(evaluation: Evaluation) -> Iterator[Section]:
-    captions = charts.captions(evaluation)
-    if captions:
-        about = Text(f"From the left: {'; '.join(captions)}.")
-        rows = [Row(charts.row(evaluation, label), label) for label, _ in evaluation.subjects]
+    drawn = charts.in_a_row(evaluation)
+    if drawn:
+        about = Text(f"From the left: {'; '.join(caption for _, caption in drawn)}.")
+        rows = [Row([draw(evaluation, label) for draw, _ in drawn], label) for label, _ in evaluation.subjects]
         yield Section("Side by side", "A row for each control, with the same axes in all.", [about, *rows])
 
 

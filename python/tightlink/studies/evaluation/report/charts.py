@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import polars as pl
 
@@ -21,22 +21,18 @@ from tightlink.studies.evaluation.setup.path import Path
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
 _HEIGHT: Final = 130
 _SHARES: Final = (0.0, 1.0)
+#: Draws a chart of a control.
+Draw: TypeAlias = "Callable[[Evaluation, str], alt.Chart | alt.LayerChart]"
 _FLOATS: Final = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
 _NOTHING: Final = pl.DataFrame(
     schema={**_FLOATS, "goodput_bps": pl.Float64, "utilization": pl.Float64, "entity": pl.String}
 )
 
 
-def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
-    """The charts of a control, for the tests that were made."""
+def in_a_row(evaluation: Evaluation) -> list[tuple[Draw, str]]:
+    """The charts of each control, for the tests that were made, from the left: how they are drawn, and captions."""
     made = {test.name for test in evaluation.tests}
-    return [draw(evaluation, control) for name, (draw, _) in _CHARTS.items() if name in made]
-
-
-def captions(evaluation: Evaluation) -> list[str]:
-    """What the charts of a row show, from the left."""
-    made = {test.name for test in evaluation.tests}
-    return [caption for name, (_, caption) in _CHARTS.items() if name in made]
+    return [chart for name, chart in _CHARTS.items() if name in made]
 
 
 def _summary(evaluation: Evaluation, control: str, test: str, measure: str) -> dict[str, float | None]:
@@ -132,7 +128,7 @@ def _line(frame: pl.DataFrame, x: str, y: str, title: str, **settings: Any) -> a
 
 
 #: By the test that a chart needs: how it is drawn, and what it shows.
-_CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.LayerChart], str]]] = {
+_CHARTS: Final[dict[str, tuple[Draw, str]]] = {
     "utilization": (
         _utilization,
         f"the *utilization* of one flow with a queue of {_BUFFER_BDP:g} BDP over the round trip, by the rate in Mbit/s",
