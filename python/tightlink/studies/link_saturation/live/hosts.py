@@ -24,20 +24,10 @@ from tightlink.lazy import alt
 from tightlink.report import Table, charts
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
+from tightlink.studies import live
 from tightlink.studies.link_saturation.observe.saturation import FRAME, measure, named
 from tightlink.studies.link_saturation.setup import interface
 from tightlink.studies.link_saturation.setup.interface import PROBE, RECEIVER, SENDER
-from tightlink.studies.live import (
-    Grid,
-    Measurement,
-    Point,
-    Repetition,
-    measured,
-    measurements_of,
-    medians,
-    tasks_of,
-    told_apart,
-)
 from tightlink.studies.words import capitalized
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
@@ -77,7 +67,7 @@ def _row(run: Run) -> dict[str, float]:
 
 
 POINTS: Final = tuple(
-    Point(str(payload), {"datagram_bytes": payload}, _scenario(payload), _row, "relayed") for payload in PAYLOADS
+    live.Point(str(payload), {"datagram_bytes": payload}, _scenario(payload), _row, "relayed") for payload in PAYLOADS
 )
 
 
@@ -88,21 +78,21 @@ def rate(run: Run) -> float:
 
 def tasks() -> list[Task]:
     """The sweep as it is simulated."""
-    return tasks_of(POINTS)
+    return live.tasks_of(POINTS)
 
 
-def measurements() -> list[Measurement]:
+def measurements() -> list[live.Measurement]:
     """The sweep, measured, one size after the other: 30,000 packets/s take whole processors."""
     pace_s = units.packets(interface.RING) * interface.PER_PACKET_S
-    return measurements_of(POINTS, Repetition(rate, share=0.005, fewest=2, most=4), pace_s=pace_s)
+    return live.measurements_of(POINTS, live.Repetition(rate, share=0.005, fewest=2, most=4), pace_s=pace_s)
 
 
-def observe(runs: Mapping[str, Run]) -> Grid:
+def observe(runs: Mapping[str, Run]) -> live.Grid:
     """The sweep, measured and, told apart by ``source``, simulated; values named hosts.…, as many as it gives."""
-    both, runs_measured = medians(POINTS, runs), measured(POINTS, runs)
+    both, runs_measured = live.medians(POINTS, runs), live.measured(POINTS, runs)
     if both.is_empty():
-        return Grid({"hosts.why_not": NOT_ENOUGH}, both, None, runs_measured)
-    own, same = told_apart(both)
+        return live.Grid({"hosts.why_not": NOT_ENOUGH}, both, None, runs_measured)
+    own, same = live.told_apart(both)
     line = own.select(packet_bytes=pl.col("frame_bytes") + interface.GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
     values: dict[str, object] = {
@@ -118,7 +108,7 @@ def observe(runs: Mapping[str, Run]) -> Grid:
     if both.height >= len(POINTS):
         apart = own["packets_per_s"] / same["packets_per_s"] - 1
         values |= {"hosts.rates_apart": max(apart.to_list(), key=abs), "hosts.sizes": apart.len()}
-    return Grid(values, both, found, runs_measured)
+    return live.Grid(values, both, found, runs_measured)
 
 
 def _in_frames(sweep: pl.DataFrame) -> Saturation | None:
@@ -133,12 +123,12 @@ def regimes(sweep: pl.DataFrame, **options: Any) -> Saturation | None:
         return None
 
 
-def finding(observed: Grid) -> str:
+def finding(observed: live.Grid) -> str:
     """What was found, in a sentence, or why nothing was."""
     return NOT_ENOUGH if observed.found is None else capitalized(f"{observed.found.sentence()}.")
 
 
-def blocks(observed: Grid) -> dict[str, Any]:
+def blocks(observed: live.Grid) -> dict[str, Any]:
     """The charts and the table of the report, by name."""
     if observed.table.is_empty():
         return {"hosts-rates": None, "hosts-sizes": None}
