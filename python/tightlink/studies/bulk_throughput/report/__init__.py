@@ -191,7 +191,17 @@ def _of_pings(tables: Mapping[str, pl.DataFrame]) -> Parts:
         key: {kind: mean_of(tables[queue][kind]) for kind in ("tcp", "ping")}
         for key, queue in (("packets", PACKETS), ("bytes", BYTES))
     }
-    return {"lost": lost}, {"pings": charts.line(_lost_by_flows(tables), "flows", "loss", by="of", x_title="flows")}
+    # Means over the windows.
+    by_flows = [
+        tables[queue]
+        .group_by("flows", maintain_order=True)
+        .agg(pl.col("tcp", "ping").mean())
+        .unpivot(["tcp", "ping"], index="flows", variable_name="of", value_name="loss")
+        .with_columns(pl.col("of").replace({"tcp": f"TCP, {words}", "ping": f"pings, {words}"}))
+        for queue, words in ((PACKETS, "queue of 80 packets"), (BYTES, f"queue of {SIZE}"))
+    ]
+    drawn = pl.concat(by_flows).sort("of", "flows")
+    return {"lost": lost}, {"pings": charts.line(drawn, "flows", "loss", by="of", x_title="flows")}
 
 
 def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
@@ -285,17 +295,3 @@ def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, Any]) -> Pa
             "its deviation %": (pl.col("deviation") * 100, ".2f"), "p": ("p", ".3f"),
         }),
     }  # fmt: skip
-
-
-def _lost_by_flows(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Mean losses over the windows: a row for each number of flows and kind of packet, ``of``."""
-    names = {PACKETS: "queue of 80 packets", BYTES: f"queue of {SIZE}"}
-    frames = [
-        tables[queue]
-        .group_by("flows", maintain_order=True)
-        .agg(pl.col("tcp", "ping").mean())
-        .unpivot(["tcp", "ping"], index="flows", variable_name="of", value_name="loss")
-        .with_columns(pl.col("of").replace({"tcp": f"TCP, {words}", "ping": f"pings, {words}"}))
-        for queue, words in names.items()
-    ]
-    return pl.concat(frames).sort("of", "flows")
