@@ -185,10 +185,11 @@ def measure(run: Run) -> dict[str, float]:
         "frame_throughput_bps": throughput + 8 * interface.ETHERNET_BYTES * rate,
         "loss": dropped / sent if sent else math.nan,
         "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
-        "load": _load(run),
+        # What was asked of the sender's processor over what it has.
+        "load": _known(dict(run.nodes.select("node", "load_true").iter_rows()).get(interface.SENDER)),
         "utilization": float(run.links["utilization"].to_list()[0]),
-        "limited_by_sender_rate": _known(flows["limited_by_sender_rate"]),
-        "limited_by_network": _known(flows["limited_by_network"]),
+        "limited_by_sender_rate": _known(flows["limited_by_sender_rate"][0]),
+        "limited_by_network": _known(flows["limited_by_network"][0]),
     }
 
 
@@ -204,16 +205,9 @@ def of_run(run: Run) -> dict[str, float | str]:
     return {"link": sweeps.link_of(run.scenario)} | measure(run)
 
 
-def _known(values: pl.Series) -> float:
-    """The first of them; NaN where hosts that were measured do not know it."""
-    first = values.to_list()[0]
-    return math.nan if first is None else float(first)
-
-
-def _load(run: Run) -> float:
-    """What was asked of the sender's processor over what it has."""
-    load = dict(run.nodes.select("node", "load_true").iter_rows()).get(interface.SENDER)
-    return math.nan if load is None else float(load)
+def _known(value: float | None) -> float:
+    """A number; NaN where hosts that were measured do not know it."""
+    return math.nan if value is None else float(value)
 
 
 # Max-flow min-cut over bandwidths, beside what the interface lets through.
