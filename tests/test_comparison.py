@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -707,3 +708,18 @@ traffic.file = { kind = "bulk", from = "a", to = "b", start = "1 s" }
     assert dict(delays.select("of", "verdict").rows())["call"] == "better"
     assert "worse" in delays["verdict"].to_list()
     assert found.filter(metric="loss")["of"].to_list() == ["all flows", "datagrams"]
+
+
+def test_the_report_is_there_when_nobody_reads_the_tables(
+    base: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with ``compare … -o DIR | head -1``."""
+    folder = base.save(tmp_path / "run")
+
+    def closed(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("tightlink.commands.compare._print", closed)
+    monkeypatch.setattr("sys.stdout", sys.stdout)
+    assert cli.main(["compare", str(folder), str(folder), "-o", str(tmp_path / "out")]) == 1
+    assert (tmp_path / "out/report.html").is_file()

@@ -79,12 +79,12 @@ def compare(
         check_empty(output)
     pairs = None if pair is None else dict(map(_pair, pair))
     found = put_together(first, second, by=by, pairs=pairs)
+    if output is not None:
+        _write(_over_time(found, (first, second), pairs), output, (str(first), str(second)), with_lab=with_lab)
     if json_:
         print_json(_described(found))
     else:
         _print(found)
-    if output is not None:
-        _write(_over_time(found, (first, second), pairs), output, (str(first), str(second)), with_lab=with_lab)
     return warned(found.warnings)
 
 
