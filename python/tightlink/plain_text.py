@@ -8,7 +8,7 @@ Example:
 from __future__ import annotations
 
 import codecs
-import contextlib
+import io
 import sys
 from typing import Final
 
@@ -33,9 +33,8 @@ def instead() -> str:
 def print_anywhere() -> None:
     """Let standard output and standard error take every character, whatever their encoding."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, LookupError):
-            if codecs.lookup(stream.encoding).name != "utf-8":
-                stream.reconfigure(errors=instead())  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors=instead())
 
 
 def _typed(error: UnicodeError) -> tuple[str, int]:

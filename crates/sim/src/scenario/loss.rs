@@ -42,7 +42,7 @@ pub enum LossModel {
     Pattern {
         /// Their numbers, rising, from 1.
         packets: Vec<u64>,
-        /// Every so manieth one beside them.
+        /// Every N-th one beside them.
         every: Option<u64>,
         /// Where counting begins, in seconds.
         from_s: f64,
