@@ -135,10 +135,14 @@ def test_transports_begin_as_the_profile_says(one_flow: str) -> None:
     assert ns2["sender"].metrics == {"initcwnd": 2, "rto_min": 200}
     assert ns2["receiver"].metrics == {"quickack": 1}
     assert ns2["sender"].system["net.ipv4.tcp_timestamps"] == ns2["receiver"].system["net.ipv4.tcp_sack"] == "0"
+    assert ns2["sender"].system["net.ipv4.tcp_slow_start_after_idle"] == "0"
     assert largest_packet(_plan(one_flow)) == 1040
     linux = of_hosts(_plan('profile = "linux"\n' + WIRE + FTP))
     assert linux["a"].metrics == {"initcwnd": 10, "rto_min": 200}
     assert linux["b"].metrics == {}
+    assert linux["a"].system["net.ipv4.tcp_slow_start_after_idle"] == "1"
+    kept = of_hosts(_plan('profile = "linux"\n' + WIRE + FTP.replace(" }", ", tcp.slow_start_after_idle = false }")))
+    assert kept["a"].system["net.ipv4.tcp_slow_start_after_idle"] == "0"
     assert linux["a"].system["net.ipv4.tcp_timestamps"] == linux["b"].system["net.ipv4.tcp_sack"] == "1"
     # Segments without offloads take a multiple of their payload in a buffer: its own largest one holds 2.6 MB of them.
     assert int(linux["a"].system["net.ipv4.tcp_wmem"].split()[2]) >= 4 * (3 << 20)

@@ -57,6 +57,9 @@ _USUAL_BUFFERS: Final = {_SEND_BUFFERS: (4096, 16_384, 1 << 22), _RECEIVE_BUFFER
 #: What a window takes in a send buffer: its overhead, and as much again that is written ahead.
 _SEND_OVERHEAD: Final = 4
 
+#: The sysctl that says whether a window that was not used is given up.
+_AFTER_IDLE: Final = "net.ipv4.tcp_slow_start_after_idle"
+
 #: The same for all hosts.
 _ALWAYS: Final = {
     # What an earlier connection learned must not be where the next one begins.
@@ -99,7 +102,9 @@ def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
         sender, receiver = plan.node(flow["from"]), plan.node(flow["to"])
         controls.setdefault(sender, set()).add(control(key, tcp))
         found[sender].system[_SEND_BUFFERS] = send_buffers
-        for host, name, value, said in _of_flow(key, tcp, sender, receiver):
+        restarts = plan.scenario.profile == LINUX.name and tcp.get("slow_start_after_idle", True)
+        after_idle = (sender, _AFTER_IDLE, str(int(restarts)), f"{key}.slow_start_after_idle")
+        for host, name, value, said in (after_idle, *_of_flow(key, tcp, sender, receiver)):
             before, whose = wanted.setdefault((host, name), (value, said))
             if before != value:
                 text = f"{host} has one value for all of its connections, and {whose} asks for another"

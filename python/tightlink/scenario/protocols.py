@@ -69,6 +69,9 @@ class Tcp(Table):
     processing_delay: Delay | None = None
     """Longest time that the sending host takes before it sends what an ACK, a timer or the application lets it send;
     drawn uniformly, as by ns-2's ``overhead_``. Hosts that run Linux take up to "0.1 ms" (default "0 s")."""
+    slow_start_after_idle: StrictBool | None = None
+    """Whether profile linux gives up half of a congestion window for each retransmission timeout in which it was not
+    used, as Linux does by default (net.ipv4.tcp_slow_start_after_idle; RFC 2861). BBR keeps its window anyway."""
     ecn: Ecn | None = None
     """Whether queues may mark packets instead of dropping them: true (RFC 3168) or "accecn", so that ACKs count marks
     (RFC 9768); a control that reads marks sets it."""

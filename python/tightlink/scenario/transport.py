@@ -40,6 +40,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "limited_transmit": given(tcp.limited_transmit),
         "pacing": given(tcp.pacing),
         **_processing_delay(tcp),
+        **_slow_start_after_idle(f"{key}.slow_start_after_idle", tcp, profile),
         "ecn": given(tcp.ecn),
         **_receiver_ecn(f"{key}.receiver_ecn", tcp, profile),
         **_ecn_option(f"{key}.ecn_option", tcp),
@@ -129,6 +130,14 @@ def _processing_delay(tcp: Tcp) -> dict[str, float]:
     seconds = 0.0 if tcp.processing_delay is None else units.time(tcp.processing_delay)
     # Two ways to write one scenario must not be two runs.
     return {"processing_delay_s": seconds} if seconds else {}
+
+
+def _slow_start_after_idle(key: str, tcp: Tcp, profile: Profile) -> dict[str, bool]:
+    """Whether a window that is not used is given up, where that is otherwise than the profile has it."""
+    if tcp.slow_start_after_idle and profile.name != "linux":
+        raise ScenarioError(f"false: profile {profile.name} keeps such a window; linux does not", key=key, value=True)
+    # Two ways to write one scenario must not be two runs.
+    return {"slow_start_after_idle": False} if tcp.slow_start_after_idle is False and profile.name == "linux" else {}
 
 
 def _receiver_ecn(key: str, tcp: Tcp, profile: Profile) -> dict[str, bool | str]:

@@ -64,6 +64,9 @@ pub struct TcpSpec {
     /// a scenario says nothing the key is not there, so that scenarios are what they were before there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processing_delay_s: Option<f64>,
+    /// Whether a window that was not used for a retransmission timeout is given up under profile `linux`; not there where it is.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub slow_start_after_idle: bool,
     /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it: what the sender asks for.
     pub ecn: Ecn,
     /// What the receiver agrees to at most; none: to what the sender asks for. Where a scenario says nothing the key is not
@@ -73,6 +76,10 @@ pub struct TcpSpec {
     /// Whether ACKs carry the TCP option of accurate ECN, too; not there where they do not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn_option: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl TcpSpec {

@@ -202,8 +202,7 @@ impl Sender {
             control,
             slow_start: SlowStart::new(tcp.slow_start, tcp.pacing, tcp.max_ssthresh_packets),
             takes_notes: tcp.ecn != Ecn::Off || tcp.recovery == Recovery::Rack || connection.profile == Profile::Linux,
-            window_use: (connection.profile == Profile::Linux)
-                .then(|| Box::new(WindowUse::new(tcp.initial_window_packets))),
+            window_use: (connection.profile == Profile::Linux).then(|| Box::new(WindowUse::new(tcp))),
             account: Account::new(start),
             flow,
             timer_entity,

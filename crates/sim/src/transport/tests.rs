@@ -156,6 +156,7 @@ pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
         limited_transmit: true,
         pacing: false,
         processing_delay_s: None,
+        slow_start_after_idle: true,
         ecn: Ecn::Off,
         receiver_ecn: None,
         ecn_option: false,

@@ -4,14 +4,15 @@
 //! bytes in local queues.
 
 use crate::congestion::Window;
+use crate::scenario::TcpSpec;
 use crate::time::Time;
 
 /// How much of the window the application uses.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowUse {
     initial_window: f64,
-    /// The window stays, however little of it is used: that of a control that knows the path's rate (Linux: one with
-    /// cong_control; draft-ietf-ccwg-bbr-06 §5.4.1).
+    /// The window stays, however little of it is used: where the scenario says so (tcp_slow_start_after_idle), and that of a
+    /// control that knows the path's rate (Linux: one with cong_control; draft-ietf-ccwg-bbr-06 §5.4.1).
     keeps: bool,
     /// When something was sent last.
     last_sent: Time,
@@ -43,12 +44,12 @@ pub struct Outstanding {
 }
 
 impl WindowUse {
-    /// Of a connection that begins with `initial_window` packets.
+    /// Of a connection.
     #[must_use]
-    pub fn new(initial_window: f64) -> Self {
+    pub fn new(tcp: &TcpSpec) -> Self {
         Self {
-            initial_window,
-            keeps: false,
+            initial_window: tcp.initial_window_packets,
+            keeps: !tcp.slow_start_after_idle,
             last_sent: Time::ZERO,
             since: Time::ZERO,
             most: 0,
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn an_idle_window_is_halved_for_each_timeout() {
-        let mut usage = WindowUse::new(10.0);
+        let mut usage = WindowUse::new(&tcp("reno", Recovery::Rack));
         usage.sent(Time::new(1.0));
         let after = |idle_s: f64| {
             let mut window = Window { cwnd: 100.0, ssthresh: 20.0 };
@@ -158,6 +159,16 @@ mod tests {
         assert_eq!(after(0.4), (50.0, 75.0));
         assert_eq!(after(0.6), (25.0, 75.0));
         assert_eq!(after(60.0), (10.0, 75.0));
+    }
+
+    #[test]
+    fn the_window_stays_where_the_scenario_says_so() {
+        let mut usage = WindowUse::new(&TcpSpec { slow_start_after_idle: false, ..tcp("reno", Recovery::Rack) });
+        usage.sent(Time::new(1.0));
+        let mut window = Window { cwnd: 100.0, ssthresh: 20.0 };
+        usage.restart(&mut window, Time::new(61.0), 0.25);
+        usage.validate(&mut window, false, 20, Time::new(62.0), 0.25);
+        assert_eq!((window.cwnd, window.ssthresh), (100.0, 20.0));
     }
 
     /// Linux: a control with cong_control keeps its window over a silence, and where the application uses little of it.
@@ -175,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_unused_window_shrinks_towards_what_is_used() {
-        let mut usage = WindowUse::new(10.0);
+        let mut usage = WindowUse::new(&tcp("reno", Recovery::Rack));
         let mut window = Window { cwnd: 100.0, ssthresh: f64::MAX };
         let mut at = |usage: &mut WindowUse, now_s, limits| {
             usage.validate(&mut window, limits, 20, Time::new(now_s), 0.3);

@@ -125,6 +125,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         limited_transmit: true,
         pacing: false,
         processing_delay_s: None,
+        slow_start_after_idle: true,
         ecn: Ecn::Off,
         receiver_ecn: None,
         ecn_option: false,
