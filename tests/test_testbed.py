@@ -39,7 +39,7 @@ with Bed() as bed:
     bed.add_host("a")
     tun = bed.add_tun("a", "10.0.0.1/32")
     bed.popen("a", ["sh", "-c", "sleep {sleep} & sleep {sleep}"])
-    print(bed._process, flush=True)
+    print(bed.process, flush=True)
     {then}
 """
 
@@ -260,7 +260,7 @@ def test_a_program_has_the_descriptors_that_it_is_given(bed: Bed) -> None:
 def test_nothing_is_left_when_it_is_closed() -> None:
     with Bed() as other:
         _wired(other)
-        process = other._process
+        process = other.process
         program = other.popen("a", ["sh", "-c", f"setsid sleep {_SLEEP} & sleep {_SLEEP}"])
         assert program.poll() is None
         network = other.run("a", ["readlink", "/proc/self/ns/net"], timeout_s=_PATIENCE_S).output.strip()
@@ -307,7 +307,7 @@ def test_nothing_is_left_when_the_keeper_is_killed(bed: Bed) -> None:
     bed.add_host("a")
     bed.popen("a", ["sleep", _SLEEP])
     bed._supervisor.kill()
-    assert _gone(bed._process)
+    assert _gone(bed.process)
     with pytest.raises(TightlinkError, match="the testbed is gone"):
         bed.add_host("b")
 

@@ -73,7 +73,6 @@ class Probe:
     times_transfers = True
 
     def __init__(self) -> None:
-        self._jobs: list[Job] = []
         self._loops: dict[str, _Loop] = {}
         self._ends: dict[int, tuple[Address, Address]] = {}
         self._open = contextlib.ExitStack()
@@ -94,7 +93,7 @@ class Probe:
         Raises:
             TightlinkError: A congestion control is not there.
         """
-        self._jobs, self._sample_s = list(jobs), sample_s
+        self._sample_s = sample_s
         self._stopped, self._stop = os.pipe()
         self._open.callback(os.close, self._stopped)
         self._open.callback(os.close, self._stop)

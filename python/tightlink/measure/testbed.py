@@ -89,7 +89,9 @@ class Bed:
         ours.settimeout(_PATIENCE_S)
         try:
             answer, _ = self._answer(0)
-            self._process, self._user = int(answer["result"]["process"]), bool(answer["result"]["user"])
+            self.process = int(answer["result"]["process"])
+            """The number of the supervisor, which no other bed has."""
+            self._user = bool(answer["result"]["user"])
         except BaseException:
             self.close()
             raise
@@ -99,11 +101,6 @@ class Bed:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def process(self) -> int:
-        """The number of the supervisor, which no other bed has."""
-        return self._process
 
     @property
     def hosts(self) -> list[str]:
@@ -256,7 +253,7 @@ class Bed:
 
     def enter(self, host: str) -> str:
         """The shell command with which another terminal enters a host."""
-        own = f"/proc/{self._process}"
+        own = f"/proc/{self.process}"
         # Another mount namespace begins at its root, unless the folder is said: that in which one types the command.
         words = ["nsenter", f"--mount={own}/ns/mnt", f"--net={own}/fd/{self._hosts[host]}", "--wd=."]
         if self._user:
