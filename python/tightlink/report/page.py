@@ -101,6 +101,7 @@ def write(  # noqa: PLR0913
         generator=_GENERATOR,
         claims=len(claims),
         claimed=_claimed(claims),
+        kind=_kind,
         verdicts=_verdicts(claims),
         origins=_by_origin(claims),
         picture=shown,
@@ -198,20 +199,6 @@ def _anchor(title: str, taken: set[str]) -> str:
     return anchor
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
-    return {
-        "id": claim.id,
-        "statement": claim.statement,
-        "reason": claim.reason,
-        "bound": claim.bound_text,
-        "expected": claim.expected_text,
-        "observed": claim.observed_text,
-        "tolerance": claim.tolerance_text,
-        "kind": _kind(claim),
-        "verdict": claim.verdict,
-    }
-
-
 def _kind(claim: Claim) -> str:
     return "open" if claim.holds is None else "holds" if claim.holds else claim.origin
 
@@ -222,10 +209,7 @@ def _claimed(claims: Sequence[Claim]) -> list[dict[str, Any]]:
     for claim in claims:
         found.setdefault(claim.source, []).append(claim)
     few = len(claims) <= _FEW_CLAIMS
-    return [
-        {"source": source, "claims": [_claim(claim) for claim in own], "verdicts": _verdicts(own), "open": few}
-        for source, own in found.items()
-    ]
+    return [{"source": source, "claims": own, "verdicts": _verdicts(own), "open": few} for source, own in found.items()]
 
 
 def _verdicts(claims: Sequence[Claim], *, whose: bool = True) -> list[dict[str, Any]]:
