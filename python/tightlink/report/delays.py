@@ -82,25 +82,15 @@ def _known(frame: pl.DataFrame, delay: str) -> bool:
 
 def _table(run: Run) -> list[Block]:
     """A row for each flow, or link, and delay."""
-    parts = []
-    for frame, name, delays in ((run.flows, "label", _DELAYS), (run.links, "link", _DELAYS[:1])):
-        for place, delay in enumerate(delays):
-            there = [how for how in _HOW if f"{delay}_{how}_s" in frame.columns]
-            if not there or not _known(frame, delay):
-                continue
-            columns = {_HEADS.get(how, f"{how}_s"): pl.col(f"{delay}_{how}_s") for how in there}
-            part = frame.with_row_index("row").select(
-                "row",
-                pl.lit(place).alias("place"),
-                pl.col(name).alias("of"),
-                pl.lit(words(delay)).alias("delay"),
-                **columns,
-            )
-            parts.append((name, part.filter(pl.col(next(iter(columns))).is_not_null())))
     blocks: list[Block] = []
-    for name in ("label", "link"):
-        rows = [part for of, part in parts if of == name]
-        if rows:
-            listed = pl.concat(rows, how="diagonal").sort("row", "place").drop("row", "place").rename({"of": name})
+    for frame, name, delays in ((run.flows, "label", _DELAYS), (run.links, "link", _DELAYS[:1])):
+        parts = []
+        for place, delay in enumerate(each for each in delays if _known(frame, each)):
+            there = [how for how in _HOW if f"{delay}_{how}_s" in frame.columns]
+            columns = {_HEADS.get(how, f"{how}_s"): pl.col(f"{delay}_{how}_s") for how in there}
+            rows = frame.with_row_index("row").filter(pl.col(f"{delay}_{there[0]}_s").is_not_null())
+            parts.append(rows.select("row", name, place=pl.lit(place), delay=pl.lit(words(delay)), **columns))
+        if parts:
+            listed = pl.concat(parts, how="diagonal").sort("row", "place").drop("row", "place")
             blocks.append(Table.first(listed, 200, "rows"))
     return blocks
