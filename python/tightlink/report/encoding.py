@@ -34,7 +34,8 @@ _LARGE: Final = 10_000
 _STEP: Final = 28
 _MOST_STEPS: Final = 12
 _SLACK: Final = 1e-9
-#: Width of a letter, as a share of its size.
+#: Size of a letter in a cell, and its width as a share of that.
+_IN_CELLS: Final = 11
 _WIDE: Final = 0.55
 #: Width of a letter of a legend and of what stands before a name, in pixels.
 _LETTER: Final = 6.6
@@ -57,15 +58,19 @@ def field(column: str) -> str:
     return re.sub(r"[.\[\]]", r"\\\g<0>", column)
 
 
-def with_told(frame: pl.DataFrame, axes: Mapping[str, labels.Axis], by: str | None = None) -> dict[str, labels.Axis]:
-    """The axes of what is drawn and those of what the mouse shows besides, but for the names.
+def with_told(
+    frame: pl.DataFrame, axes: Mapping[str, labels.Axis], by: str | None = None
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The frame as `scaled`, and its titles: of what is drawn, and of what the mouse shows besides, but for the names.
 
     >>> flows = pl.DataFrame({"rtt_s": [0.02], "goodput_bps": [2e6]})
-    >>> [axis.title for axis in with_told(flows, {"rtt_s": labels.axis("rtt_s", 0.02)}).values()]
-    ['round-trip time (ms)', 'goodput (Mbit/s)']
+    >>> shown, titles = with_told(flows, {"rtt_s": labels.axis("rtt_s", 0.02)})
+    >>> shown.row(0), titles
+    ((20.0, 2.0), {'rtt_s': 'round-trip time (ms)', 'goodput_bps': 'goodput (Mbit/s)'})
     """
     others = (name for name, dtype in frame.schema.items() if dtype.is_numeric() and name not in {*axes, by})
-    return dict(axes) | {name: labels.axis_of(frame, name) for name in others}
+    told = dict(axes) | {name: labels.axis_of(frame, name) for name in others}
+    return scaled(frame, told), {name: axis.title for name, axis in told.items()}
 
 
 def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame:
@@ -118,7 +123,7 @@ def channel(  # noqa: PLR0913
 
 def color(
     frame: pl.DataFrame,
-    column: str,
+    column: str | None,
     among: Iterable[str] | None = None,
     *,
     ordered: bool = False,
@@ -129,12 +134,14 @@ def color(
 
     Args:
         frame: With the column.
-        column: Names of the series.
+        column: Names of the series; without it, there is one.
         among: All names that share their colours, such as the flows of a run of which this chart has some.
         ordered: Whether the names are levels from small to large, which get shades of one colour.
         title: Above the legend.
         legend: Whether there is one; where names stand beside what they name, none is needed.
     """
+    if column is None:
+        return alt.ColorValue(palette.SERIES[0])
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
     colors = palette.shades(names) if ordered else palette.colors(names, among or ())
     beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
@@ -152,9 +159,9 @@ def legend_columns(names: Sequence[str]) -> Any:
     return alt.ExprRef(f"max(1, floor(width / {_SYMBOL + _LETTER * max(map(len, names), default=0)}))")
 
 
-def letters_in_cells(size: int, letters: int, columns: int) -> Any:
+def letters_in_cells(letters: int, columns: int) -> Any:
     """The size of letters in cells that share the width that a chart turns out to have: none where there is no room."""
-    return alt.ExprRef(f"width < {round(_WIDE * size * letters * columns)} ? 0 : {size}")
+    return alt.ExprRef(f"width < {round(_WIDE * _IN_CELLS * letters * columns)} ? 0 : {_IN_CELLS}")
 
 
 def tip(column: str, number: str | None = None, title: str | None = None) -> Any:

@@ -126,13 +126,12 @@ def component_scores(  # noqa: PLR0913
     beside = alt.Scale(padding=_ROOM if arrows else 0)
     place = {"x": _axis(alt.X, found, x).scale(beside), "y": _axis(alt.Y, found, y)}
     zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL, strokeWidth=0.6)
-    dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85).encode(
-        **place, color=alt.ColorValue(palette.SERIES[0]), tooltip=tooltip(shown, {}),
-    )  # fmt: skip
+    told = color(shown, by, title=labels.words(by or ""))
+    dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85)
+    dots = dots.encode(**place, color=told, tooltip=tooltip(shown, {}))
     if by is not None:
-        told = color(shown, by, title=labels.words(by))
         shapes = alt.Scale(domain=told["scale"]["domain"], range=SHAPES)
-        dots = dots.encode(color=told, shape=alt.Shape(by, type="nominal", scale=shapes, legend=told["legend"]))
+        dots = dots.encode(shape=alt.Shape(by, type="nominal", scale=shapes, legend=told["legend"]))
     layers: list[Any] = [
         zero.encode(x=alt.XDatum(0), tooltip=alt.TooltipValue(None)),
         zero.encode(y=alt.YDatum(0), tooltip=alt.TooltipValue(None)),

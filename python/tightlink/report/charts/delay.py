@@ -27,7 +27,6 @@ from tightlink.report.encoding import (
     finished,
     fixed,
     round_above,
-    scaled,
     tooltip,
     with_told,
     written,
@@ -93,8 +92,8 @@ def delay_throughput(  # noqa: PLR0913
     ends = {
         column: (0.0, round_above(labels.largest(found, column) or 1 / axis.factor)) for column, axis in axes.items()
     }
-    told = with_told(found, axes, by)
-    shown = scaled(found, told).with_columns(pl.col(by).cast(pl.String))
+    shown, titles = with_told(found, axes, by)
+    shown = shown.with_columns(pl.col(by).cast(pl.String))
     means = shown.group_by(by, maintain_order=True).agg(pl.col(delay, rate).mean(), pl.len().alias("rows"))
     repeated = means.filter(pl.col("rows") > 1)
     encoding: dict[str, Any] = {
@@ -112,16 +111,15 @@ def delay_throughput(  # noqa: PLR0913
     if None not in sides:
         # All names stand at their points.
         encoding["color"].legend = None
-    names = {column: axis.title for column, axis in told.items()}
     pale = _PALE if repeated.height else 0.9
     size = _DOT if repeated.height else _MEAN
     # A legend's symbols are as opaque as points may be at most, which these never are.
     opacity = alt.OpacityValue(pale, condition={"test": "false", "value": 1.0})
     singly = alt.Chart(shown).mark_point(filled=True, size=size)
-    layers = [singly.encode(**encoding, opacity=opacity, tooltip=tooltip(shown, names))]
+    layers = [singly.encode(**encoding, opacity=opacity, tooltip=tooltip(shown, titles))]
     if repeated.height:
         dots = alt.Chart(means).mark_point(filled=True, size=_MEAN, opacity=1.0)
-        layers.append(dots.encode(**encoding, tooltip=tooltip(means, names | {"rows": "mean of so many rows"})))
+        layers.append(dots.encode(**encoding, tooltip=tooltip(means, titles | {"rows": "mean of so many rows"})))
     if ordered:
         # The palest of the shades is no colour for a text.
         encoding["color"] = alt.ColorValue("currentColor")

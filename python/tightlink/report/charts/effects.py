@@ -165,7 +165,7 @@ def significance_map(
     most = max(map(len, cells["text"]), default=0)
     # White on what is dark on a light ground and on a dark one, else the ink of the page.
     dark = (alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK)
-    texts = base.mark_text(fontWeight="bold", fontSize=letters_in_cells(11, most, len(factors))).encode(
+    texts = base.mark_text(fontWeight="bold", fontSize=letters_in_cells(most, len(factors))).encode(
         **encoding,
         text=alt.Text("text", type="nominal"),
         color=alt.condition(dark, alt.value("#ffffff"), alt.value("currentColor")),

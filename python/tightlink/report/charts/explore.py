@@ -77,7 +77,7 @@ def explore(table: Designed, *, algorithm: str | None = None) -> alt.VConcatChar
             f"{table.runs.height} runs with {len(found.axes)} factors and responses are too many for one page: "
             f"expected at most {MOST_ROWS} values; choose responses"
         )
-    shade: Any = alt.ColorValue(palette.SERIES[0]) if algorithm is None else color(found.rows, "algorithm")
+    shade = color(found.rows, None if algorithm is None else "algorithm")
     scatter = _scatter(found, shade if algorithm is None else shade.legend(None))
     parts = [_parallel(found, shade if algorithm is None else shade.legend(**_STROKES))]
     parts.append(alt.hconcat(_levels(found), scatter, spacing=40) if found.choices.height else scatter)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from tightlink.lazy import alt, pl
-from tightlink.plots import labels, palette
+from tightlink.plots import labels
 from tightlink.report.encoding import (
     Domain,
     Kind,
@@ -77,7 +77,7 @@ def line(  # noqa: PLR0913
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=x_domain, fit=True),
         "y": channel(alt.Y, shown, y, axes[y], kind=y_scale, domain=y_domain, nice=steps(height)),
-        "color": alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by, among),
+        "color": color(shown, by, among),
     }
     cut = outside(frame, x, x_domain) or outside(frame, y, y_domain)
     interpolate: Literal["step-after", "linear"] = "step-after" if step else "linear"

@@ -84,20 +84,13 @@ def points(  # noqa: PLR0913
         x: axis_of(max(both, key=lambda part: labels.largest(part, x) or 0), x, x_title, x_domain),
         y: axis_of(max(both, key=lambda part: labels.largest(part, y) or 0), y, y_title, y_domain),
     }
-    told = with_told(frame, axes, by)
-    shown = scaled(frame, told)
+    shown, titles = with_told(frame, axes, by)
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=x_domain),
         "y": channel(alt.Y, shown, y, axes[y], kind=y_scale, domain=y_domain),
     }
-    names = {column: axis.title for column, axis in told.items()}
     dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85, clip=cut)
-    dots = dots.encode(
-        **encoding,
-        color=alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by, among),
-        tooltip=tooltip(shown, names),
-    )
-    layers = [dots]
+    layers = [dots.encode(**encoding, color=color(shown, by, among), tooltip=tooltip(shown, titles))]
     if curves is not None:
         lines = alt.Chart(scaled(curves, axes)).mark_line(color=palette.NEUTRAL, strokeWidth=1.4, clip=cut)
         lines = lines.encode(**encoding, tooltip=tooltip(curves.select(curve), {}) if curve else alt.TooltipValue(None))

@@ -85,20 +85,18 @@ def shaded(  # noqa: PLR0913
         4
     """
     axes = {x: axis_of(frame, x, x_title, x_domain), y: axis_of(frame, y, y_title, y_domain)}
-    told = with_told(frame, axes, by)
-    shown = scaled(frame, told)
+    shown, titles = with_told(frame, axes, by)
     ends = x_domain or (smallest(frame[x]), largest(frame[x]))
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=ends),
         "y": channel(alt.Y, shown, y, axes[y], domain=y_domain),
     }
-    names = {column: axis.title for column, axis in told.items()}
-    kinds = alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by)
+    kinds = color(shown, by)
     dots = alt.Chart(shown).mark_point(filled=True, size=34, clip=True)
     layers = [layer for place, shade in enumerate(shades) for layer in _ground(shade, place, axes[x], ends, x_scale)]
     layers += [
         alt.Chart(shown).mark_line(**_LINE, clip=True).encode(**encoding, color=kinds),
-        dots.encode(**encoding, color=kinds, tooltip=tooltip(shown, names)),
+        dots.encode(**encoding, color=kinds, tooltip=tooltip(shown, titles)),
     ]
     if marks is not None:
         layers += _printed(scaled(marks, axes), y, mark, encoding)

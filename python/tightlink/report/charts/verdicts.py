@@ -51,7 +51,7 @@ def verdict_map(marks: pl.DataFrame, columns: Sequence[str]) -> alt.LayerChart:
     )
     filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "document contradicted")
     ink = alt.condition(filled, alt.value("#ffffff"), alt.value("currentColor"))
-    texts = cells.mark_text(fontWeight="bold", fontSize=letters_in_cells(11, _LONGEST, len(columns))).encode(
+    texts = cells.mark_text(fontWeight="bold", fontSize=letters_in_cells(_LONGEST, len(columns))).encode(
         **place, text=alt.Text("text", type="nominal"), color=ink, tooltip=tips
     )
     layers = alt.LayerChart(layer=[squares, texts])
