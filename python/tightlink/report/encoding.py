@@ -159,9 +159,19 @@ def legend_columns(names: Sequence[str]) -> Any:
     return alt.ExprRef(f"max(1, floor(width / {_SYMBOL + _LETTER * max(map(len, names), default=0)}))")
 
 
-def letters_in_cells(letters: int, columns: int) -> Any:
-    """The size of letters in cells that share the width that a chart turns out to have: none where there is no room."""
-    return alt.ExprRef(f"width < {round(_WIDE * _IN_CELLS * letters * columns)} ? 0 : {_IN_CELLS}")
+def marked_cells(
+    cells: pl.DataFrame, letters: int, *, color: Any, opacity: Any, dark: Any, tips: list[Any], **place: Any
+) -> alt.LayerChart:
+    """Coloured cells with their ``text`` in them, where a chart turns out to have room for so many letters in a row.
+
+    Letters are white where a cell is ``dark`` on a light ground and on a dark one, else they have the page's ink.
+    """
+    size = alt.ExprRef(f"width < {round(_WIDE * _IN_CELLS * letters)} ? 0 : {_IN_CELLS}")
+    ink = alt.condition(dark, alt.value("#ffffff"), alt.value("currentColor"))
+    base, shared = alt.Chart(cells), {**place, "tooltip": tips}
+    squares = base.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(**shared, color=color, opacity=opacity)
+    texts = base.mark_text(fontWeight="bold", fontSize=size)
+    return alt.LayerChart(layer=[squares, texts.encode(**shared, text=alt.Text("text", type="nominal"), color=ink)])
 
 
 def tip(column: str, number: str | None = None, title: str | None = None) -> Any:

@@ -11,7 +11,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, fixed, letters_in_cells, painted, tip
+from tightlink.report.encoding import finished, fixed, marked_cells, painted, tip
 
 _CELL: Final = 26
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
@@ -147,33 +147,22 @@ def significance_map(
         .then(pl.lit(""))
         .otherwise(pl.col("sign") + (share.fill_null("") + " " if few else pl.lit("")) + pl.col("mark")),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
-    angle = 0 if few else -45
-    encoding: dict[str, Any] = {
-        "x": alt.X("across", type="nominal", sort=list(across.values()), title=None,
-                   axis=alt.Axis(labelAngle=angle, labelLimit=240, labelOverlap=False,
-                                 labelExpr="split(datum.label, '\\n')")),
-        "y": alt.Y("up", type="nominal", sort=list(plain.values()), title=None,
-                   axis=alt.Axis(labelLimit=240)),
-    }  # fmt: skip
-    tips = _tips(cells)
     legend = alt.Legend(title=None, values=[name for name in _COLORS if name != _NAMES[""]])
-    strength = alt.Opacity("strength", type="quantitative", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
-    base = alt.Chart(cells)
-    squares = base.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
-        **encoding, color=painted("significance", _COLORS, legend), opacity=strength, tooltip=tips
-    )
-    most = max(map(len, cells["text"]), default=0)
-    # White on what is dark on a light ground and on a dark one, else the ink of the page.
-    dark = (alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK)
-    texts = base.mark_text(fontWeight="bold", fontSize=letters_in_cells(most, len(factors))).encode(
-        **encoding,
-        text=alt.Text("text", type="nominal"),
-        color=alt.condition(dark, alt.value("#ffffff"), alt.value("currentColor")),
-        tooltip=tips,
-    )
+    drawn = marked_cells(
+        cells,
+        max(map(len, cells["text"]), default=0) * len(factors),
+        x=alt.X("across", type="nominal", sort=list(across.values()), title=None,
+                axis=alt.Axis(labelAngle=0 if few else -45, labelLimit=240, labelOverlap=False,
+                              labelExpr="split(datum.label, '\\n')")),
+        y=alt.Y("up", type="nominal", sort=list(plain.values()), title=None, axis=alt.Axis(labelLimit=240)),
+        color=painted("significance", _COLORS, legend),
+        opacity=alt.Opacity("strength", type="quantitative", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+        dark=(alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK),
+        tips=_tips(cells),
+    )  # fmt: skip
     longest = max(len(line) for text in across.values() for line in text.splitlines())
     paper = (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)
-    return finished(alt.LayerChart(layer=[squares, texts]), _CELL * max(len(responses), 1), title=title, paper=paper)
+    return finished(drawn, _CELL * max(len(responses), 1), title=title, paper=paper)
 
 
 def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import finished, letters_in_cells, painted, tooltip
+from tightlink.report.encoding import finished, marked_cells, painted, tooltip
 
 _CELL: Final = 26
 _COLUMN: Final = 34
@@ -37,22 +37,15 @@ def verdict_map(marks: pl.DataFrame, columns: Sequence[str]) -> alt.LayerChart:
         >>> [layer.mark.type for layer in verdict_map(marks, ["X1", "X2"]).layer]
         ['rect', 'text']
     """
-    place: dict[str, Any] = {
-        "x": alt.X("column", type="nominal", scale=alt.Scale(domain=list(columns)), title=None,
-                   axis=alt.Axis(labelAngle=-45, labelLimit=240, labelOverlap=False)),
-        "y": alt.Y("row", type="nominal", sort=None, title=None, axis=alt.Axis(labelLimit=240, labelOverlap=False)),
-    }  # fmt: skip
-    tips = tooltip(marks, {name: name for name in marks.columns})
-    legend = alt.Legend(title=None, values=list(_COLORS)[:-1])
-    opacity = alt.condition(alt.datum.verdict == "open", alt.value(_PALE), alt.value(1))
-    cells = alt.Chart(marks)
-    squares = cells.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
-        **place, color=painted("verdict", _COLORS, legend), opacity=opacity, tooltip=tips
-    )
-    filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "document contradicted")
-    ink = alt.condition(filled, alt.value("#ffffff"), alt.value("currentColor"))
-    texts = cells.mark_text(fontWeight="bold", fontSize=letters_in_cells(_LONGEST, len(columns))).encode(
-        **place, text=alt.Text("text", type="nominal"), color=ink, tooltip=tips
-    )
-    layers = alt.LayerChart(layer=[squares, texts])
-    return finished(layers, _CELL * marks["row"].n_unique(), paper=_COLUMN * len(columns))
+    cells = marked_cells(
+        marks,
+        _LONGEST * len(columns),
+        x=alt.X("column", type="nominal", scale=alt.Scale(domain=list(columns)), title=None,
+                axis=alt.Axis(labelAngle=-45, labelLimit=240, labelOverlap=False)),
+        y=alt.Y("row", type="nominal", sort=None, title=None, axis=alt.Axis(labelLimit=240, labelOverlap=False)),
+        color=painted("verdict", _COLORS, alt.Legend(title=None, values=list(_COLORS)[:-1])),
+        opacity=alt.condition(alt.datum.verdict == "open", alt.value(_PALE), alt.value(1)),
+        dark=(alt.datum.verdict == "holds") | (alt.datum.verdict == "document contradicted"),
+        tips=tooltip(marks, {name: name for name in marks.columns}),
+    )  # fmt: skip
+    return finished(cells, _CELL * marks["row"].n_unique(), paper=_COLUMN * len(columns))
