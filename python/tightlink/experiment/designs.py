@@ -68,12 +68,7 @@ class Options:
 
 
 def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = None) -> Design:
-    """The design of some factors.
-
-    Args:
-        factors: What is varied.
-        kind: As `KINDS` names it, or the name of a CSV file.
-        options: What the kind asks for.
+    """The design of some factors, of a kind as `KINDS` names it, or in the CSV file of that name.
 
     Raises:
         ScenarioError: The kind does not exist, or does not suit the factors.

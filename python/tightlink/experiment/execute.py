@@ -97,14 +97,7 @@ def attempted(
 def execute_each(
     tasks: Sequence[Task], store: Store, on: Engine, watch: Callable[[ExperimentProgress], None] | None = None
 ) -> Generator[tuple[str, Run | Failed]]:
-    """The runs of tasks as they come, by name; one that fails does not take others with it.
-
-    Args:
-        tasks: Scenarios, with names.
-        store: Where runs are kept.
-        on: What simulates those that are not in the store.
-        watch: Told after every run how far it is.
-    """
+    """The runs of tasks as they come, by name, as `execute` makes them; one that fails takes no other with it."""
     remove_leftovers(store.folder)
     places = {task.name: place for place, task in enumerate(tasks)}
     costs = Costs(len(tasks), lambda place: tasks[place].scenario.resolve())

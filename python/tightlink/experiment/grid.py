@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def grid(runs: pl.DataFrame, factors: Sequence[Sequence[str]]) -> xarray.Dataset:
     """Runs as an array of one dimension for each factor and one for replications, without a number where none was run.
 
-    Args:
-        runs: A row for each run.
-        factors: Columns that were varied; those that change together are one dimension, called like the first.
+    Columns of a factor that change together are one dimension, called like the first.
 
     Raises:
         TightlinkError: xarray is not installed.

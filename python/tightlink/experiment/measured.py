@@ -175,14 +175,10 @@ def run(
     repeats: Repeats | None = None,
     watch: Callable[[GridProgress], None] | None = None,
 ) -> Finished:
-    """Measure all cells, or those that a folder lacks, and write its tables.
+    """Measure all cells by a function of their values, or those that a folder lacks, and write its tables.
 
-    Args:
-        grid: What to measure.
-        folder: Of the results; a new one, or one of such a grid, of which the measurements are taken.
-        measure: Measures one cell, whose values it is given.
-        repeats: How often each cell is measured; without it three times.
-        watch: Told before each measurement how far it is, and what comes.
+    The folder is a new one, or one of such a grid, of which the measurements are taken. Without ``repeats`` each cell
+    is measured three times; ``watch`` is told before each measurement how far it is, and what comes.
 
     Raises:
         TightlinkError: The folder holds something else, or nothing can be measured any more; what is finished is kept.

@@ -78,11 +78,8 @@ def metrics(run: Run, over_time: Mapping[str, dict[str, float]] | None = None) -
     """What came out of a run, over all of its flows, or of all of its users and datagrams, as numbers.
 
     ``loss`` is packets dropped / packets sent, of users 1 − packets delivered / packets sent; ``utilization`` and
-    ``queue_mean_packets`` are the largest of the links, and so are queueing delays.
-
-    Args:
-        run: What ran.
-        over_time: Of its tables over time what `summed` says, where that is known already.
+    ``queue_mean_packets`` are the largest of the links, and so are queueing delays. ``over_time`` is what `summed` says
+    of its tables over time, where that is known already.
     """
     if over_time is None:
         over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}

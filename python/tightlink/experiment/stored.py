@@ -76,11 +76,9 @@ def check_format(found: int, place: str) -> None:
 
 
 def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
-    """The content of the file by which the folder of a sweep, of measurements or of a study is known.
+    """The content of the JSON by which the folder of a sweep, of measurements or of a study is known.
 
-    Args:
-        file: JSON; of others than studies with its ``format``.
-        needed: Whether one without a checksum, as older versions wrote it, is damaged.
+    Where ``needed``, one without a checksum, as older versions wrote it, is damaged.
 
     Raises:
         DamagedError: It is damaged.

@@ -62,11 +62,8 @@ def without_censored(runs: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
     """The runs without percentiles of transfer times that others of the same combination lack.
 
     In these more transfers were on their way at the end than the percentile leaves out: it is larger than those that
-    are known, of which the mean would be too small, and its interval too narrow.
-
-    Args:
-        runs: A table of runs.
-        within: What runs of one mean have in common.
+    are known, of which the mean would be too small, and its interval too narrow. ``within`` is what runs of one mean
+    have in common.
 
     >>> runs = pl.DataFrame({"run": ["0/0", "0/1", "1/0"], "unfinished": [0.0, 2.0, 0.0],
     ...                      "completion_p99_s": [3.0, None, 4.0]})

@@ -132,10 +132,7 @@ class Workplace:
 def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator[Workplace]:
     """Work in a folder for results, which is made if it is missing, and keep others out meanwhile.
 
-    Args:
-        folder: A new or empty one, or one with the marker.
-        marker: Name of the file by which such a folder is known.
-        what: What it holds, for messages, such as "sweep".
+    It is new or empty, or has the file ``marker``, by which it is known for what it holds, such as a "sweep".
 
     Raises:
         TightlinkError: It holds something else, or another process works there.

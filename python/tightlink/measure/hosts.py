@@ -49,14 +49,10 @@ class Hosts:
 
 
 def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, mtu: int | None = None, queue: int = QUEUE) -> Hosts:
-    """Make the hosts of a plan.
+    """Make the hosts of a plan in a bed without any.
 
-    Args:
-        bed: Where; it has no hosts yet.
-        plan: The hosts and their sides.
-        device: Kind of the devices at the links: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames.
-        mtu: Largest IP packet, in bytes (default: that of the scenario's flows).
-        queue: What a TUN device holds until it is read, in packets.
+    Devices at the links are of a kind: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames. The MTU is in
+    bytes (default: that of the scenario's flows), and what a TUN device holds until it is read in packets.
 
     Raises:
         ScenarioError: The hosts cannot be as the scenario says.

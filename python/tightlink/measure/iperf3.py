@@ -33,7 +33,6 @@ class Stream:
     """A connection of a test."""
 
     goodput_bps: float
-    received_bytes: int
     retransmitted: int
     rtt_mean_s: float | None
     """None where the server sent."""
@@ -77,16 +76,9 @@ def transfer(  # noqa: PLR0913
     congestion: str | None = None,
     reverse: bool = False,
 ) -> Transfer:
-    """Bulk transfers side by side to an iperf3 server, or from it.
+    """Bulk transfers side by side to an iperf3 server, or from it (``reverse``), which does not tell its RTTs then.
 
-    Args:
-        host: Where it runs.
-        port: Where it listens.
-        flows: Connections.
-        seconds: How long.
-        window_bytes: Asked for with ``-w``; without it, the kernel decides.
-        congestion: Congestion control of the sender's kernel; without it, its default.
-        reverse: Whether the server sends. Its round-trip times are not told.
+    The window is asked for with ``-w``; without it, and without a congestion control, the sender's kernel decides.
 
     Raises:
         Iperf3Error: The test did not come to its end.
@@ -121,7 +113,6 @@ def transferred(document: Mapping[str, Any]) -> Transfer:
         streams = tuple(
             Stream(
                 float(stream["receiver"]["bits_per_second"]),
-                int(stream["receiver"]["bytes"]),
                 int(stream["sender"].get("retransmits", 0)),
                 float(stream["sender"].get("mean_rtt", 0)) * 1e-6 or None,
             )

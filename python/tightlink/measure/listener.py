@@ -61,14 +61,10 @@ class Limits:
 def serve(
     address: str, port: int, *, visits: int | None = None, say: Callable[[str], None], limits: Limits | None = None
 ) -> None:
-    """Listen at an address and a port, over TCP and UDP, and serve visitors.
+    """Listen at an address of this machine and a port, over TCP and UDP, and serve visitors.
 
-    Args:
-        address: One of this machine's.
-        port: The same for both.
-        visits: After so many it ends; without it, never. One that was refused is none.
-        say: Told where it listens, and of each visit.
-        limits: What visitors may take.
+    It ends after so many visits, without those that were refused, or never. ``say`` is told where it listens, and of
+    each visit.
 
     Raises:
         TightlinkError: The address is not ours, or the port is taken.

@@ -100,7 +100,7 @@ def measure(  # noqa: PLR0913
     """
     plan, wanted = check(scenario, sender=sender, links=links)
     spec = relay_spec(plan, device, late_s=late_s, burn=burn, beside=beside)
-    return attempted(tries, lambda: _once(plan, device, _Work(wanted, SENDERS[sender](), spec, echo_s, watch)))
+    return attempted(tries, lambda: _once(plan, device, _Work(wanted, SENDERS[sender](), spec, burn, echo_s, watch)))
 
 
 def check(scenario: Scenario, *, sender: str = "probe", links: Sequence[str] = ()) -> tuple[Plan, Sequence[Job]]:
@@ -130,14 +130,10 @@ class _Work:
     jobs: Sequence[Job]
     sender: Sender
     relay: dict[str, Any]
+    burns: bool
+    """Whether the relay spends a router's processor time."""
     echo_s: float | None
     watch: Callable[[MeasurementProgress], None] | None
-
-    @property
-    def burns(self) -> bool:
-        """Whether the relay spends a router's processor time."""
-        router = self.relay["processor"]
-        return router is not None and bool(router["burn"])
 
 
 def _once(plan: Plan, device: Device, work: _Work) -> Run:

@@ -172,10 +172,7 @@ def round_trips(sent: UdpSent, back: UdpReceived) -> Times:
 def trains(to: Address, plan: Plan, back: Collection[int] = ()) -> Sent:
     """Trains, so far apart that the path is empty again: one alone tells how far that is.
 
-    Args:
-        to: Where to.
-        plan: What of.
-        back: Sizes of packets that came back before.
+    Where none arrives, ``back``, the sizes of packets that came back before, tells why.
 
     Raises:
         TightlinkError: Trains take too long on this path, or none arrives.

@@ -87,18 +87,10 @@ def relay_spec(
     burn: bool = False,
     beside: int = 0,
 ) -> dict[str, Any]:
-    """What a relay is to be.
+    """What a relay is to be, as crates/relay/src/spec.rs describes it.
 
-    Args:
-        plan: The links, the sides around them, and perhaps a router with a processor.
-        device: Kind of the devices, as `lay_out` made them.
-        duration_s: In seconds; without it the relay works until it is told to end.
-        late_s: A packet forwarded later than this after it was due is late, in seconds; without it, `late_after_s`.
-        burn: Whether the relay spends the processor time that packets cost the router, instead of adding it up.
-        beside: How many other relays work on this machine at the same time: they share the time in which they spin.
-
-    Returns:
-        A relay as crates/relay/src/spec.rs describes it.
+    Without a duration it works until it is told to end, and without ``late_s`` packets are late by `late_after_s`. The
+    other arguments are those of `tightlink.measure.measuring.measure`.
 
     Raises:
         TightlinkError: No router has a processor whose time could be spent.

@@ -315,12 +315,7 @@ def _be_punctual() -> None:
 
 
 def check_begin(start_s: float, began_s: float | None, *, error: str | None = None) -> None:
-    """Check that a flow began when it was to begin.
-
-    Args:
-        start_s: When it was to begin, in seconds of the scenario.
-        began_s: When it did; nothing if it did not.
-        error: Why it failed, if it did: then it may not have begun.
+    """Check that a flow began when it was to begin, in seconds of the scenario; one that failed need not have.
 
     Raises:
         InvalidMeasurementError: It began late: its sender had to wait for a processor.

@@ -48,7 +48,6 @@ class Counters:
 
     packets_in: int
     packets_out: int
-    dropped_in: int
     dropped_out: int
 
     @classmethod
@@ -56,10 +55,10 @@ class Counters:
         """A line of /proc/net/dev, behind the name of the device.
 
         >>> Counters.of("500 5 0 1 0 0 0 0 300 3 0 2 0 0 0 0")
-        Counters(packets_in=5, packets_out=3, dropped_in=1, dropped_out=2)
+        Counters(packets_in=5, packets_out=3, dropped_out=2)
         """
         numbers = [int(word) for word in counts.split()]
-        return cls(numbers[1], numbers[9], numbers[3], numbers[11])
+        return cls(numbers[1], numbers[9], numbers[11])
 
 
 class Bed:
@@ -181,11 +180,8 @@ class Bed:
     def thread_input(self, host: str, device: str) -> None:
         """Have a thread of the kernel, ``napi/DEVICE-…``, take what arrives at a device, from a ring in front of it.
 
-        Otherwise what one end of a wire sends is received, and forwarded, in the time of whoever sends it.
-
-        Args:
-            host: Which.
-            device: An end of a wire, the other end of which cuts nothing large for its host (no offloads).
+        Otherwise what one end of a wire sends is received, and forwarded, in the time of whoever sends it. The other
+        end of the wire cuts nothing large for its host (no offloads).
 
         Raises:
             TightlinkError: The kernel has no such threads, or they may not be asked for.
@@ -216,15 +212,10 @@ class Bed:
         via: str | None = None,
         metrics: Mapping[str, int | str] | None = None,
     ) -> None:
-        """A route of a host.
+        """A route of a host to a network, such as 10.0.128.0/17, by a device and perhaps a next router.
 
-        Args:
-            host: Which.
-            destination: Network, such as 10.0.128.0/17.
-            device: Where its packets leave.
-            via: Address of the next router, if there is one.
-            metrics: Of connections that take it, by the names of rtnetlink: initcwnd and initrwnd in packets,
-                quickack 1, rto_min in ms, cc_algo for the congestion control, ….
+        Metrics of connections that take it have the names of rtnetlink: initcwnd and initrwnd in packets, quickack 1,
+        rto_min in ms, cc_algo for the congestion control, ….
         """
         self._ask("route", host=host, destination=destination, device=device, via=via, metrics=dict(metrics or {}))
 

@@ -74,15 +74,10 @@ class Visit:
 def visiting(
     to: Address, do: str, *, most: int, seconds: float, idle_s: float, patience_s: float = PATIENCE_S
 ) -> Iterator[Visit]:
-    """Ask a listener for something; within it, datagrams may be sent to its port.
+    """Ask a listener to ``echo`` or to ``receive``; within it, so many datagrams at most may be sent to its port.
 
-    Args:
-        to: Its address and port.
-        do: ``echo`` or ``receive``.
-        most: Datagrams at most.
-        seconds: Time that it may take.
-        idle_s: It ends when nothing arrived for so long.
-        patience_s: How long the other end may take for what it says, beyond the time of the measurement.
+    It ends after so many seconds, or when nothing arrived for ``idle_s``. Beyond that the other end may take
+    ``patience_s`` for what it says.
 
     Raises:
         TightlinkError: Nobody listens there, or refuses.

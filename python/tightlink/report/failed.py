@@ -12,11 +12,7 @@ _MOST: Final = 20
 
 
 def failed_runs(failures: Mapping[str, Mapping[str, Any]]) -> Section | None:
-    """What failed, each with its error and its scenario; nothing where nothing did.
-
-    Args:
-        failures: By the names of the runs, as `tightlink.experiment.folder.Experiment.failures` has them.
-    """
+    """What failed, as `Experiment.failures` has it: each with its error and its scenario; nothing where nothing did."""
     if not failures:
         return None
     shown = list(failures.items())[:_MOST]

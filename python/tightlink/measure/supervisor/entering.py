@@ -31,7 +31,7 @@ def main(descriptor: int) -> int:
         control.close()
         _, status = os.waitpid(child, 0)
         return os.waitstatus_to_exitcode(status)
-    kernel.die_with_parent(signal.SIGKILL)
+    kernel.die_with_parent()
     try:
         Supervisor(control, parent).serve(user=user)
     finally:

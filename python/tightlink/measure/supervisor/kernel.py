@@ -6,6 +6,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import signal
 import socket
 import struct
 from typing import Final
@@ -51,9 +52,9 @@ def enter_network(namespace: int) -> None:
         raise OSError(ctypes.get_errno(), "setns")
 
 
-def die_with_parent(number: int) -> None:
-    """Get a signal when the parent ends."""
-    _libc.prctl(_PR_SET_PDEATHSIG, number)
+def die_with_parent() -> None:
+    """Be killed when the parent ends."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int) -> None:
