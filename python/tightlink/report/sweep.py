@@ -87,12 +87,9 @@ class Found:
 
     def _told(self, factor: str) -> pl.DataFrame:
         """The runs that tell of a factor, without values that not all runs of a level have."""
-        return without_censored(self._of(factor), pl.col(factor))
-
-    def _of(self, factor: str) -> pl.DataFrame:
-        """The runs that tell of a factor."""
         one = self.one_at_a_time and self.done.height
-        return alone(self.done, factor, self.varied) if one else self.done
+        runs = alone(self.done, factor, self.varied) if one else self.done
+        return without_censored(runs, pl.col(factor))
 
     def known(self, factor: str, response: str) -> Replications:
         """The means of a response at the levels of a factor, by replication."""
