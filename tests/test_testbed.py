@@ -96,7 +96,7 @@ def _gone(process: int) -> bool:
 
 def test_hosts_reach_each_other(bed: Bed) -> None:
     _wired(bed)
-    found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=_PATIENCE_S, descriptors=[])
+    found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=_PATIENCE_S)
     assert found.code != 0  # nobody listens yet
     server = bed.popen("b", [sys.executable, "-c", _ECHO_SERVER])
     for _ in range(50):
@@ -251,7 +251,8 @@ def test_a_program_has_the_descriptors_that_it_is_given(bed: Bed) -> None:
         reading, writing = os.pipe()
         program = "import os; os.write(3, b'three')"
         given = [nothing.fileno(), nothing.fileno(), nothing.fileno(), writing]
-        assert bed.run(None, [sys.executable, "-c", program], timeout_s=_PATIENCE_S, descriptors=given).code == 0
+        started = bed.popen("a", [sys.executable, "-c", program], descriptors=given)
+        assert started.finish(_PATIENCE_S).code == 0
         assert os.read(reading, 10) == b"three"
         os.close(reading)
         os.close(writing)

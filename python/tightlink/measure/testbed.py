@@ -258,12 +258,12 @@ class Bed:
     # Programs.
 
     def popen(
-        self, host: str | None, argv: Sequence[str], *, descriptors: Sequence[int] = (), session: bool = True
+        self, host: str, argv: Sequence[str], *, descriptors: Sequence[int] = (), session: bool = True
     ) -> Program:
         """Start a program in a host.
 
         Args:
-            host: Which; without one, in its own network, apart from all hosts.
+            host: Which.
             argv: The program and its arguments.
             descriptors: What it has as its descriptors 0, 1, 2, 3, …; without them it has nothing to read, and what it
                 writes is kept for `Program.finish`.
@@ -290,15 +290,13 @@ class Bed:
         self._programs.append(program)
         return program
 
-    def run(
-        self, host: str | None, argv: Sequence[str], *, timeout_s: float, descriptors: Sequence[int] = ()
-    ) -> Finished:
+    def run(self, host: str, argv: Sequence[str], *, timeout_s: float) -> Finished:
         """Run a program in a host until it ends, started as by `popen`.
 
         Raises:
             TightlinkError: It cannot be started, or did not end in time.
         """
-        return self.popen(host, argv, descriptors=descriptors).finish(timeout_s)
+        return self.popen(host, argv).finish(timeout_s)
 
     # How the supervisor is asked.
 

@@ -29,7 +29,6 @@ class Networks:
     def __init__(self) -> None:
         self._namespaces: dict[str, int] = {}
         self._routes: dict[str, Any] = {}
-        self._own = os.open("/proc/self/ns/net", os.O_RDONLY)
 
     def operations(self) -> dict[str, Callable[..., Answer]]:
         """What can be asked for, by name."""
@@ -50,9 +49,9 @@ class Networks:
             "packet_socket": self._packet_socket,
         }
 
-    def enter(self, host: str | None) -> None:
-        """Be in the network namespace of a host, or in that of none."""
-        kernel.enter_network(self._own if host is None else self._namespaces[host])
+    def enter(self, host: str) -> None:
+        """Be in the network namespace of a host."""
+        kernel.enter_network(self._namespaces[host])
 
     def _host(self, _: list[int], host: str) -> Answer:
         from pyroute2 import IPRoute

@@ -45,7 +45,7 @@ class Programs:
                 return
             self._ended[process] = os.waitstatus_to_exitcode(status)
 
-    def _start(self, passed: list[int], host: str | None, argv: list[str], session: bool) -> Answer:  # noqa: FBT001
+    def _start(self, passed: list[int], host: str, argv: list[str], session: bool) -> Answer:  # noqa: FBT001
         """Start a program with these descriptors as its 0, 1, 2, 3, …; its number here, and a descriptor of it."""
         self._networks.enter(host)
         failure, report = os.pipe2(os.O_CLOEXEC)
