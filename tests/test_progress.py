@@ -9,6 +9,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.capture import CaptureProgress, capture
+from tightlink.console import watching
 from tightlink.experiment import cost
 from tightlink.experiment.cost import Costs
 from tightlink.experiment.measured import GridProgress
@@ -57,6 +58,26 @@ def test_what_a_watcher_raises_ends_the_run() -> None:
 def test_a_line_says_it(progress: Progress, line: str) -> None:
     assert shown(progress) == line
     assert shown(progress, 75) == f"{line}, 1 min 15 s left"
+
+
+def test_a_log_has_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where standard error is no terminal: of a minute one line, of five hours a few dozen, of ten seconds none."""
+
+    def lines(seconds: float, runs: int) -> list[str]:
+        clock = [0.0]
+        monkeypatch.setattr("tightlink.console.time.monotonic", lambda: clock[0])
+        with watching() as watch:
+            for done in range(1, runs + 1):
+                clock[0] += seconds / runs
+                watch(ExperimentProgress(runs, done, 0, 0, 2, 0, clock[0]))
+        printed = capsys.readouterr()
+        assert not printed.out
+        return printed.err.splitlines()
+
+    assert lines(10, 100) == []
+    assert lines(60, 60)[0] == "tightlink: 50 %: 30 of 60 runs, 2 running, 30 s left"
+    assert [line.split()[1] for line in lines(600, 1000)] == [str(share) for share in range(5, 100, 10)]
+    assert 50 < len(lines(5 * 3600, 10_000)) < 70
 
 
 def test_a_simulation_says_how_far_it_is() -> None:

@@ -45,6 +45,10 @@ _FEW_MORE: Final = 1.25
 _WIDTH: Final = 80
 #: Sentences are not folded for terminals that are narrower.
 _NARROWEST: Final = 20
+#: Where there is no terminal, lines of progress come at least so far apart in time, then in what is done; and at most.
+_BETWEEN_LINES_S: Final = 30.0
+_BETWEEN_LINES: Final = 0.1
+_LONGEST_SILENCE_S: Final = 300.0
 #: Columns of shares of a whole.
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
 #: Columns that begin alike and are not.
@@ -258,21 +262,45 @@ def warned(warnings: Sequence[str]) -> int:
 
 
 @contextmanager
-def watching(text: str = "starting") -> Iterator[Watch | None]:
-    """A line on standard error that says how far something is, ``text`` until it tells: on a terminal, else nothing."""
+def watching(text: str = "starting") -> Iterator[Watch]:
+    """A line on standard error that says how far something is: on a terminal, ``text`` until it tells.
+
+    Elsewhere, as in the log of a job, it is a new line now and then of what takes longer than half a minute.
+    """
+    left = TimeLeft(time.monotonic())
     if not sys.stderr.isatty():
-        yield None
+        yield _Log(left)
         return
     from rich.console import Console
     from rich.text import Text
-
-    left = TimeLeft(time.monotonic())
 
     def line(now: Progress) -> Text:
         return Text(visible(shown(now, left.after(now.timed_share, time.monotonic())), keep=""))
 
     with Console(stderr=True).status(Text(visible(text, keep=""))) as status:
         yield lambda now: status.update(line(now))
+
+
+class _Log:
+    """Lines of how far something is for who reads them later: few, however long it takes."""
+
+    def __init__(self, left: TimeLeft) -> None:
+        self._left = left
+        self._said_at = time.monotonic()
+        self._said: float | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Say it if the last line is half a minute old, and since then a tenth was done or five minutes passed."""
+        now = time.monotonic()
+        passed = now - self._said_at
+        if passed < _BETWEEN_LINES_S:
+            return
+        share = progress.share or 0.0
+        little = self._said is not None and share < self._said + _BETWEEN_LINES
+        if little and passed < _LONGEST_SILENCE_S:
+            return
+        self._said_at, self._said = now, share
+        say(shown(progress, self._left.after(progress.timed_share, now)))
 
 
 def rounded(value: float | None, write: Callable[[float], str]) -> str:
