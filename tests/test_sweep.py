@@ -24,6 +24,7 @@ import tightlink as tl
 from tightlink import cli, experiment, report
 from tightlink.experiment import running, stored
 from tightlink.experiment.factors import value_at
+from tightlink.experiment.invalid import by_news, invalid
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.precision import Precision, half_width, median_half_width
@@ -203,6 +204,40 @@ def test_controls_are_checked_before_anything_runs(file: Path, tmp_path: Path) -
     with pytest.raises(tl.ScenarioError, match=r'^vary: traffic.ftp.tcp.congestion = "bbrr": .* did you mean "bbr"\?$'):
         tl.sweep(tl.load(file), {"traffic.ftp.tcp.congestion": ["reno", "bbrr"]}, output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_combinations_that_the_engine_refuses_are_told_first(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vary = ["--vary", "traffic.ftp.tcp.recovery=sack,reno", "--vary", "traffic.ftp.tcp.congestion=reno,bbr"]
+    told = (
+        "tightlink: 1 of 4 combinations cannot be simulated\n"
+        'tightlink: cell 3: --vary: traffic.ftp.tcp.recovery = "reno": expected "sack" or "rack" with bbr, which samples '
+        "the rate of deliveries\n"
+    )
+    assert cli.main(["sweep", str(file), *vary, "--dry-run"]) == 2
+    assert told in capsys.readouterr().err
+    assert cli.main(["sweep", str(file), *vary, "-o", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(told)
+    assert "1 of 4 runs failed" in said
+    # Of a group, too, the line that has the value is not the profile's.
+    flows = ["--set", "traffic.ftp.flows=2", "--vary", "traffic.ftp.start=0.1 s,20 s"]
+    assert cli.main(["sweep", str(file), *vary, *flows, "--dry-run"]) == 2
+    said = capsys.readouterr().err
+    assert "5 of 8 combinations cannot be simulated" in said
+    assert "profile" not in said
+    assert "and 2 more" in said
+
+
+def test_levels_are_checked_before_combinations_of_them(file: Path) -> None:
+    """Where there is no time to check all, those come first that have something new."""
+    levels = {"traffic.ftp.start": ["0.1 s", "0.2 s", "20 s"], WINDOW: ["2 packets", "4 packets"]}
+    cells = Plan.of(tl.load(file), levels).cells
+    found = invalid(cells, within_s=0)
+    assert (found.checked, found.errors) == (1, {})
+    assert [cell.number for cell in by_news(cells)] == [0, 1, 2, 4, 3, 5]
+    assert list(invalid(cells, within_s=60).errors) == [4, 5]
 
 
 def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ _MOST_THREADS: Final = 1024
 _AT_ONCE_S: Final = 1e-9
 #: Of more the engine would take seconds to make what it checks.
 _MOST_SOURCES_CHECKED: Final = 10_000
+_MEMBER: Final = re.compile(r"\[\d+\]")
 #: How the names of captures end.
 _CAPTURES: Final = (".pcapng", ".pcap")
 #: What fits into an IP datagram, which has 16 bits for its length, beside its header.
@@ -151,7 +153,8 @@ def _of_profile(scenario: Scenario) -> Iterator[None]:
     try:
         yield
     except ScenarioError as error:
-        key = error.expected.partition(" = ")[0]
+        # Of a member of a group, traffic.bulk[0], all of the group has what is written.
+        key = _MEMBER.sub("", error.expected.partition(" = ")[0], count=1)
         if key.startswith("traffic.") and values_at(scenario.written(), key) in ([], [None]):
             error.expected += f"; this is what profile {scenario.profile} has"
         raise error.located(scenario.file) from None

@@ -16,6 +16,7 @@ from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, chang
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
+    WRONG,
     largest,
     print_json,
     print_table,
@@ -26,11 +27,12 @@ from tightlink.console import (
     warned,
     watching,
 )
-from tightlink.errors import TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
 from tightlink.experiment.factors import Factor, as_text, value_at
 from tightlink.experiment.folder import Experiment
+from tightlink.experiment.invalid import invalid
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
@@ -48,6 +50,10 @@ from tightlink.shell import joined
 _MOST_GROUPS: Final = 3
 _BY_GROUP: Final = ("goodput_bps", "one_way_delay_p95_s", "one_way_delay_mean_s")
 _MOST_ALIASES: Final = 20
+#: How long combinations are checked where nothing else is done, and before they are run.
+_CHECK_ONLY_S: Final = 20.0
+_CHECK_FIRST_S: Final = 2.0
+_MOST_INVALID: Final = 3
 
 
 @with_table_options
@@ -88,7 +94,7 @@ def sweep(
             narrow.
         max_replications: Replications of a combination at most, with --precision (default: 100).
         output: Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
-        dry_run: Print the combinations and how long they will take, and stop.
+        dry_run: Print the combinations, which of them cannot be simulated and how long they will take, and stop.
         yes: Allow more than 100,000 runs.
         with_lab: Put a laboratory into the report, with a slider for each key that is varied.
         json_: Print the means of all combinations as JSON, with half their 95 % confidence intervals.
@@ -106,9 +112,10 @@ def sweep(
         raise TightlinkError("--json: it has no effect beside --dry-run, which simulates nothing")
     if dry_run:
         _print_plan(plan, jobs)
-        return 0
+        return WRONG if _say_invalid(plan, _CHECK_ONLY_S) else 0
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
     folder = output or Path("results") / f"{file.stem}-sweep"
+    _say_invalid(plan, _CHECK_FIRST_S)
     return _warned(_run(plan, folder, jobs, cluster, command, with_lab=with_lab, json_=json_), plan, controls)
 
 
@@ -167,6 +174,19 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     more = "" if plan.precision is None else f", and more until {plan.precision} is met"
     times = "" if plan.replications == 1 else f" of {several(len(plan.cells), 'combination')}"
     say(f"{several(count, 'run')}{times}{about}{more}")
+
+
+def _say_invalid(plan: Plan, within_s: float) -> bool:
+    """Say which combinations cannot be simulated, of as many as there is time to check; whether there are some."""
+    found = invalid(plan.cells, within_s=within_s)
+    if found.errors:
+        part = f" (checked: {found.checked})" if found.checked < len(plan.cells) else ""
+        say(f"{len(found.errors)} of {several(len(plan.cells), 'combination')}{part} cannot be simulated")
+        for number, error in list(found.errors.items())[:_MOST_INVALID]:
+            say(f"cell {number}: {error.of_command() if isinstance(error, ScenarioError) else error}")
+        if (rest := len(found.errors) - _MOST_INVALID) > 0:
+            say(f"… and {rest} more")
+    return bool(found.errors)
 
 
 def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
