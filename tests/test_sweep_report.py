@@ -12,11 +12,13 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, experiment, report
+from tightlink.analysis.effects.opposite import opposite
 from tightlink.experiment.metrics import listed, metrics
 from tightlink.experiment.summary import summary
 from tightlink.plots import palette
-from tightlink.report.changes import changes, sentence
+from tightlink.report.changes import changes, sentence, told
 from tightlink.report.sweep import Found
+from tightlink.report.sweep_opposite import headline, opposites
 
 COMPETING = """
 profile = "rfc"
@@ -151,6 +153,81 @@ def test_the_first_sentence_is_about_what_changed_most() -> None:
         "The flows' mean p95 RTT goes from 30 to 120 ms as link.wire.queue goes from 10 to 80 packets; loss 5.00 → 1.00 %; "
         "goodput 9.10 → 9.40 Mbit/s."
     )
+
+
+def test_the_first_sentence_leaves_out_nothing_that_changes_as_much() -> None:
+    queue = {"queue": [1, 4, 16], "rtt_p95_s": [0.1, 0.2, 0.9], "jain": [0.5, 0.9, 0.5]}
+    delay = {"delay": ["5 ms", "80 ms"], "rtt_p95_s": [0.4, 0.42], "jain": [0.4, 0.8]}
+    seed = {"seed": [1, 2], "rtt_p95_s": [0.1, 0.9], "jain": [0.1, 0.9]}
+    levels = {"queue": pl.DataFrame(queue), "delay": pl.DataFrame(delay), "seed": pl.DataFrame(seed)}
+    # What comes back has its own levels; another factor is told where it does as much.
+    assert sentence(levels, ["rtt_p95_s", "jain"]) == (
+        "The flows' mean p95 RTT goes from 100 to 900 ms as queue goes from 1 to 16; Jain's index 0.500 → 0.900 from 1 to "
+        "4. As delay goes from 5 to 80 ms: Jain's index 0.400 → 0.800."
+    )
+    assert [change.response for change in told(levels, ["rtt_p95_s", "jain"])] == ["rtt_p95_s", "jain"]
+    little = {"delay": ["5 ms", "80 ms"], "rtt_p95_s": [0.4, 0.42], "jain": [0.4, 0.45]}
+    assert "delay" not in sentence(levels | {"delay": pl.DataFrame(little)}, ["rtt_p95_s", "jain"])
+
+
+def _crossed(values: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
+    rows = [
+        {
+            "run": f"{cell}/{number}",
+            "status": "done",
+            "replication": number,
+            "queue": queue,
+            "delay": delay,
+            "jain": value,
+        }
+        for cell, ((queue, delay), each) in enumerate(values.items())
+        for number, value in enumerate(each)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_effects_that_are_opposite_at_two_levels() -> None:
+    means = {("5", "1 ms"): [0.9], ("20", "1 ms"): [0.5], ("5", "9 ms"): [0.5], ("20", "9 ms"): [0.8]}
+    found = opposite(_crossed(means), "queue", "delay", "jain")
+    assert found is not None
+    assert (found.falls, found.rises) == (("1 ms", 0.9, 0.5), ("9 ms", 0.5, 0.8))
+    assert found.size == pytest.approx(0.75)
+    # Seen from the other factor it is the same.
+    assert opposite(_crossed(means), "delay", "queue", "jain") is not None
+    # The same way, though not as far; a combination that nothing is known of; and what replications differ by.
+    for changed in ([0.55], [math.nan]):
+        assert opposite(_crossed(means | {("20", "9 ms"): changed}), "queue", "delay", "jain") is None
+    noisy = {
+        levels: [value + 0.3, value, value - 0.3][:: 1 if levels[0] == "5" else -1]
+        for levels, (value,) in means.items()
+    }
+    assert opposite(_crossed(noisy), "queue", "delay", "jain") is None
+
+
+def test_a_report_says_what_its_means_hide(tmp_path: Path) -> None:
+    """Over a short path a longer queue parts BBR and CUBIC, over a long one it brings them together."""
+    base = tl.loads(COMPETING.replace("flows = 2", 'start = "0.1 s", tcp.congestion = "cubic"')).set("duration", "10 s")
+    base = base.set_all({"link.wire.rate": "5 Mbit/s", "traffic[*].tcp.recovery": "rack"})
+    levels = {"link.wire.queue": ["10 packets", "40 packets"], "link.wire.delay": ["5 ms", "40 ms"]}
+    found = Found(tl.sweep(base, levels, output=tmp_path / "crossed"))
+    (one,) = opposites(found, "link.wire.queue")
+    assert (one.response, one.other, one.levels) == ("jain", "link.wire.delay", ("10 packets", "40 packets"))
+    assert (one.falls[0], one.rises[0]) == ("5 ms", "40 ms")
+    assert not headline(found, "link.wire.queue", {"loss"})
+    assert headline(found, "link.wire.queue", {"loss", "jain"}).startswith(" But Jain's index 0.")
+    page = report.run_report(tmp_path / "crossed").read_text()
+    assert re.search(
+        r"These means hide opposite effects:</strong> Jain's index [0-9.]+ → [0-9.]+ as queue goes from 10 to 40 packets "
+        r"where delay is 5 ms, and [0-9.]+ → [0-9.]+ where it is 40 ms\.",
+        page,
+    )
+    specs = map(json.loads, re.findall(r'<script type="application/json">(.*?)</script>', page))
+    colors = [spec["layer"][0]["encoding"].get("color", {}).get("scale", {}) for spec in specs if "layer" in spec]
+    (own,) = [color["range"] for color in colors if color.get("domain") == ["delay 5 ms", "delay 40 ms"]]
+    assert own == list(palette.shades(["delay 5 ms", "delay 40 ms"]).values())
+    # Of one factor, and of factors that are varied one at a time, there is no mean over others.
+    tl.sweep(base, levels, design="one-at-a-time", output=tmp_path / "apart")
+    assert "opposite effects" not in report.run_report(tmp_path / "apart").read_text()
 
 
 def test_what_is_within_its_intervals_did_not_change() -> None:

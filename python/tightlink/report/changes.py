@@ -42,6 +42,12 @@ _SEED: Final = "seed"
 #: Changes below this are not worth a sentence.
 _LEAST: Final = 0.02
 _MOST_TOLD: Final = 3
+#: A change of another factor that is told beside the largest; how many are.
+_MUCH: Final = 0.1
+_MOST_OTHERS: Final = 2
+_MOST_TOLD_OF_OTHERS: Final = 2
+#: A change that is so much less of the response's largest, or of another factor's, is not told in place of it.
+_MUCH_LESS: Final = 0.5
 #: A mean that is so much of a change beyond it is told.
 _FAR: Final = 0.2
 #: Words of a quantity: a number and a unit.
@@ -70,14 +76,19 @@ class Change:
     @property
     def text(self) -> str:
         """Its response and its means in words: "goodput 9.10 → 9.40 Mbit/s (most 9.6 at 40 packets)"."""
-        low, high, unit = self.numbers
         also = ""
         if self.beyond is not None:
             level, mean = self.beyond
             factor = self._axis.factor
             value, _ = _alike(mean * factor, self.means[0] * factor)
             also = f" ({'least' if mean < self.means[0] else 'most'} {value} at {in_words(level)})"
-        return f"{response_name(self.response)} {low} → {high} {unit}".rstrip() + also
+        return f"{response_name(self.response)} {self.means_in_words}{also}"
+
+    @property
+    def means_in_words(self) -> str:
+        """Its means: "9.10 → 9.40 Mbit/s"."""
+        low, high, unit = self.numbers
+        return f"{low} → {high} {unit}".rstrip()
 
     @property
     def numbers(self) -> tuple[str, str, str]:
@@ -128,40 +139,93 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known:
     return sorted((change for change in found if change is not None), key=lambda change: -change.size)
 
 
-def moves_most(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> str:
-    """The factor that moves a response most; empty where none does much."""
-    found = changes({factor: table for factor, table in levels.items() if factor != _SEED}, responses, known)
-    return found[0].factor if found and found[0].size >= _LEAST else ""
+def told(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> list[Change]:
+    """The changes that the sentence tells of the factor that moves a response most; none where none does much."""
+    levels = _without_seed(levels)
+    return _told(levels, changes(levels, responses, known), known)
+
+
+def _without_seed(levels: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    return {factor: table for factor, table in levels.items() if factor != _SEED}
 
 
 def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> str:
-    """What changes most, between which levels, and what else changes between them."""
-    levels = {factor: table for factor, table in levels.items() if factor != _SEED}
+    """What changes most, between which levels, what else changes between them, and what other factors do as much to.
+
+    >>> levels = {
+    ...     "queue": pl.DataFrame({"queue": [1, 4, 16], "rtt_p95_s": [0.1, 0.2, 0.9], "jain": [0.5, 0.9, 0.5]}),
+    ...     "delay": pl.DataFrame({"delay": ["5 ms", "80 ms"], "rtt_p95_s": [0.3, 0.4], "jain": [0.4, 0.8]}),
+    ... }
+    >>> print(sentence(levels, ["rtt_p95_s", "jain"]))
+    The flows' mean p95 RTT goes from 100 to 900 ms as queue goes from 1 to 16; Jain's index 0.500 → 0.900 from 1 to \
+4. As delay goes from 5 to 80 ms: Jain's index 0.400 → 0.800.
+    """
+    levels = _without_seed(levels)
     found = changes(levels, responses, known)
-    if not found or found[0].size < _LEAST:
+    there = _told(levels, found, known)
+    if not there:
         return "No response changes much, or none by more than its confidence interval."
+    most = there[0]
+    also = "".join(f"; {change.text}{_apart(change, most)}" for change in there[1:])
+    low, high, unit = most.numbers
+    first, last = between(*map(in_words, most.levels))
+    moved = f"{_with_article(most)} goes from {low} to {high} {unit}".rstrip()
+    return f"{moved} as {most.factor} goes from {first} to {last}{also}." + _of_others(found, there)
+
+
+def _with_article(change: Change) -> str:
+    name = response_name(change.response)
+    return name if name.startswith("Jain") else f"The {name}"
+
+
+def _told(levels: Mapping[str, pl.DataFrame], found: Sequence[Change], known: Known | None) -> list[Change]:
+    """The largest change, and one of each other kind between the same levels or, where it is much larger, its own."""
+    if not found or found[0].size < _LEAST:
+        return []
     most = found[0]
     table = levels[most.factor]
     names = table[most.factor].to_list()
     places = [names.index(level) for level in most.levels]
-    others = [_between(table, most.factor, response, places, known) for response in responses]
-    told = {most.kind: most}
-    for change in sorted((change for change in others if change is not None), key=lambda change: -change.size):
-        if change.size >= _LEAST and len(told) <= _MOST_TOLD:
-            told.setdefault(change.kind, change)
-    also = "".join(f"; {change.text}" for change in list(told.values())[1:])
-    name = response_name(most.response)
-    article = "" if name.startswith("Jain") else "The "
-    low, high, unit = most.numbers
-    first, last = _short(*map(in_words, most.levels))
-    moved = f"{article}{name} goes from {low} to {high} {unit}".rstrip()
-    return f"{moved} as {most.factor} goes from {first} to {last}{also}."
+    largest = {change.response: change for change in found if change.factor == most.factor}
+    others = []
+    for response, own in largest.items():
+        change = _between(table, most.factor, response, places, known)
+        others.append(own if change is None or change.size < _MUCH_LESS * own.size else change)
+    kinds = {most.kind: most}
+    for change in sorted(others, key=lambda change: -change.size):
+        if change.size >= _LEAST and len(kinds) <= _MOST_TOLD:
+            kinds.setdefault(change.kind, change)
+    return list(kinds.values())
 
 
-def _short(first: str, last: str) -> tuple[str, str]:
-    """Two levels, the unit only once where it is the same.
+def _apart(change: Change, most: Change) -> str:
+    """Between which levels a change is, where these are not those of the largest one."""
+    if change.levels == most.levels:
+        return ""
+    first, last = between(*map(in_words, change.levels))
+    return f" from {first} to {last}"
 
-    >>> _short("10 packets", "80 packets"), _short("reno", "cubic"), _short("5 packets", "1 BDP")
+
+def _of_others(found: Sequence[Change], there: Sequence[Change]) -> str:
+    """What each other factor changes much, also beside what was told of the same response, one of each kind."""
+    sizes = {change.response: change.size for change in there}
+    factors: dict[str, dict[str, Change]] = {}
+    for change in found:
+        if change.factor != there[0].factor and change.size >= max(_MUCH, sizes.get(change.response, 0.0) * _MUCH_LESS):
+            factors.setdefault(change.factor, {}).setdefault(change.kind, change)
+    sentences = []
+    for kinds in list(factors.values())[:_MOST_OTHERS]:
+        most, *others = list(kinds.values())[:_MOST_TOLD_OF_OTHERS]
+        first, last = between(*map(in_words, most.levels))
+        also = "".join(f"; {change.text}{_apart(change, most)}" for change in others)
+        sentences.append(f" As {most.factor} goes from {first} to {last}: {most.text}{also}.")
+    return "".join(sentences)
+
+
+def between(first: str, last: str) -> tuple[str, str]:
+    """Two levels in words, the unit only once where it is the same.
+
+    >>> between("10 packets", "80 packets"), between("reno", "cubic"), between("5 packets", "1 BDP")
     (('10', '80 packets'), ('reno', 'cubic'), ('5 packets', '1 BDP'))
     """
     one, other = first.split(" "), last.split(" ")

@@ -20,9 +20,9 @@ from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
 from tightlink.numbers import several
 from tightlink.plots import labels
-from tightlink.report import ranks, sweep_factors
+from tightlink.report import ranks, sweep_factors, sweep_opposite
 from tightlink.report.blocks import Block, Details, Section, Table, Text
-from tightlink.report.changes import Replications, changes, moves_most, sentence
+from tightlink.report.changes import Replications, changes, sentence, told
 from tightlink.report.failed import failed_runs
 from tightlink.report.page import write
 
@@ -83,9 +83,9 @@ class Found:
         columns = [*self.metrics, *(name for metric in self.groups.values() for name in metric.values())]
         if "throughput_bps" in self.runs.columns:
             columns.append("throughput_bps")
-        return over_levels(self._told(factor), factor, list(dict.fromkeys(columns)), self.copies)
+        return over_levels(self.told(factor), factor, list(dict.fromkeys(columns)), self.copies)
 
-    def _told(self, factor: str) -> pl.DataFrame:
+    def told(self, factor: str) -> pl.DataFrame:
         """The runs that tell of a factor, without values that not all runs of a level have."""
         one = self.one_at_a_time and self.done.height
         runs = alone(self.done, factor, self.varied) if one else self.done
@@ -96,7 +96,7 @@ class Found:
         asked = (factor, response)
         if asked not in self._replications:
             there = response in self.runs.columns
-            self._replications[asked] = by_replication(self._told(factor), factor, response) if there else {}
+            self._replications[asked] = by_replication(self.told(factor), factor, response) if there else {}
         return self._replications[asked]
 
     @cached_property
@@ -122,8 +122,10 @@ class Found:
         apart = done.height >= ranks.FEWEST and len(each) > 1 and len(each) == len(self.varied)
         if len(self.varied) > 1 and (apart or self.description["design"] == LATIN):
             return ranks.sentence(done, self.varied, self.responses)
+        there = told(self.levels, self.responses, self.known)
+        most = there[0].factor if there else ""
         found = sentence(self.levels, self.responses, self.known)
-        most = moves_most(self.levels, self.responses, self.known)
+        found += sweep_opposite.headline(self, most, {change.response for change in there})
         also = [*self.tied(most)]
         if most and not self.one_at_a_time:
             also += ranks.together(done, most, self.varied)

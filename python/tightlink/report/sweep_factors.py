@@ -16,7 +16,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import TOO_FEW, too_few
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
-from tightlink.report import charts
+from tightlink.report import charts, sweep_opposite
 from tightlink.report.blocks import Block, Chart, Row, Section, Table, Text
 from tightlink.report.changes import changes, is_delay, response_name
 from tightlink.report.charts.levels import is_wide
@@ -56,6 +56,7 @@ def _effect(found: Found, factor: str) -> Section:
     moved = [name for name in found.metrics if name != main and _moves(levels[name])]
     if moved:
         blocks.append(Row([_drawn(found, levels, factor, name, 170) for name in moved]))
+    blocks += sweep_opposite.blocks(found, factor)
     still = [name for name in found.metrics if not _moves(levels[name])]
     if told := [text for name in still if (text := _told(levels, name))]:
         blocks.append(Text(f"Hardly changed: {', '.join(told)}."))

@@ -35,6 +35,7 @@ def over_levels(  # noqa: PLR0913
     *,
     half_width: str | None = None,
     by: str | None = None,
+    ordered: bool = False,
     paint: str = palette.SERIES[0],
     kind: Kind | None = None,
     height: int = 240,
@@ -50,6 +51,7 @@ def over_levels(  # noqa: PLR0913
         response: Column of the means.
         half_width: Column of half their confidence intervals.
         by: Column that tells lines apart, such as the traffic group.
+        ordered: Whether what it tells apart are levels from small to large, whose colours are shades of one.
         paint: Colour of all where ``by`` tells nothing apart.
         kind: Kind of the axis upwards; without it, logarithmic for times over a wide range, and for rates and losses
             over geometric levels of two decades or more, where a power law is a straight line.
@@ -76,7 +78,7 @@ def over_levels(  # noqa: PLR0913
         low=(pl.col(response) - spread).clip(lower_bound=least) * up.factor,
         high=(pl.col(response) + spread).clip(upper_bound=most) * up.factor,
     ).with_columns(pl.col(response) * up.factor)  # fmt: skip
-    encoding: dict[str, Any] = {"color": alt.ColorValue(paint) if by is None else color(rows, by)}
+    encoding: dict[str, Any] = {"color": alt.ColorValue(paint) if by is None else color(rows, by, ordered=ordered)}
     meta: dict[str, Any] = {}
     if numbers is None:
         encoding |= _side_by_side(rows, name, by)
