@@ -19,8 +19,9 @@ from tightlink import _core
 from tightlink.analysis.path import sawtooth
 from tightlink.cli import main
 from tightlink.experiment.store import Store
+from tightlink.studies.evaluation.observe import Mean
 from tightlink.studies.evaluation.report import verdicts
-from tightlink.studies.evaluation.report.words import titled, told
+from tightlink.studies.evaluation.report.words import titled, told, told_alike
 from tightlink.studies.evaluation.setup import (
     alone,
     aqm,
@@ -540,3 +541,13 @@ def test_who_failed_meets_nothing(found: Evaluation) -> None:
 def test_wrong_options_of_queues_are_named_as_they_are_listed(given: str, said: str) -> None:
     with pytest.raises(tl.ScenarioError, match=f"^{re.escape(said)}"):
         subject(given, "queue")
+
+
+def test_times_of_one_measure_have_one_unit() -> None:
+    means = [Mean(1.3), Mean(0.9), Mean(None), Mean(0.43, 0.14), Mean(None, failed=True)]
+    assert told_alike("ramp_up_s", means, "> 60 s") == ["1.3 s", "0.9 s", "> 60 s", "0.43 ± 0.14 s", "failed"]
+    # Where one unit would have too many digits each has its own.
+    assert told_alike("refill_s", [Mean(18.6), Mean(0.004)]) == ["18.6 s", "4 ms"]
+    assert told_alike("refill_s", [Mean(0.0), Mean(0.004)]) == ["0 ms", "4 ms"]
+    assert told_alike("utilization", [Mean(0.98), Mean(0.009)]) == ["98 %", "0.9 %"]
+    assert told_alike("refill_s", [Mean(None)]) == ["never"]

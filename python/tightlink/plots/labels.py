@@ -27,6 +27,9 @@ _UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
     "_bytes": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)),
     "_s": (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)),
 }
+#: Units of the time since the beginning, and the end of the axis from which on each is taken.
+_TIME: Final = "time_s"
+_LONG: Final[tuple[tuple[str, float, float], ...]] = (("h", 3600.0, 5 * 3600.0), ("min", 60.0, 1800.0))
 _COUNTS: Final = {"_packets": "packets", "_pps": "packets/s", "_bdp": "BDP"}
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load")
 _SHARES_OF_GROUPS: Final = ("share", "loss")
@@ -72,7 +75,7 @@ _OF_GROUP: Final = re.compile(r"([^.]+)\.(share|jain|loss|goodput|\w+_(?:mean|p9
 
 
 def axis(column: str, largest: float | None = None) -> Axis:
-    """Title and scale of a column.
+    """Title and scale of a column; of a time since the beginning in minutes from half an hour on, from five in hours.
 
     Args:
         column: Name with the unit at its end, as the tables have it.
@@ -81,9 +84,15 @@ def axis(column: str, largest: float | None = None) -> Axis:
     >>> axis("time_s", 10.0), axis("one_way_delay_mean_s", 0.07), axis("utilization")
     (Axis(title='time (s)', factor=1.0), Axis(title='mean one-way delay (ms)', factor=1000.0), \
 Axis(title='utilization (%)', factor=100.0))
+    >>> axis("time_s", 6960.0).title, axis("time_s", 86400.0).title, axis("completion_time_s", 6960.0).title
+    ('time (min)', 'time (h)', 'completion time (s)')
     """
     if column in _OWN:
         return Axis(_OWN[column])
+    if column == _TIME:
+        for unit, size, least in _LONG:
+            if largest is not None and largest >= least:
+                return Axis(f"{words('time')} ({unit})", 1.0 / size)
     of_group = _OF_GROUP.fullmatch(column)
     if column.startswith(_SHARES) or (of_group and of_group[2] in _SHARES_OF_GROUPS):
         return Axis(f"{words(column)} (%)", 100.0)
@@ -150,8 +159,11 @@ def axis_drawn(column: str, title: str) -> Axis | None:
 
     >>> axis_drawn("goodput_bps", "goodput (kbit/s)"), axis_drawn("goodput_bps", "time (s)")
     (Axis(title='goodput (kbit/s)', factor=0.001), None)
+    >>> axis_drawn("time_s", "time (h)").factor == 1 / 3600
+    True
     """
-    found = (axis(column, size) for ending, scales in _UNITS.items() if column.endswith(ending) for _, size in scales)
+    sizes = [size for ending, scales in _UNITS.items() if column.endswith(ending) for _, size in scales]
+    found = (axis(column, size) for size in (*sizes, *(least for _, _, least in _LONG)))
     return next((each for each in found if each.title == title), None)
 
 

@@ -11,7 +11,7 @@ from tightlink.experiment.claims import Claim
 from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation, Mean
 from tightlink.studies.evaluation.report import charts, verdicts
-from tightlink.studies.evaluation.report.words import titled, told
+from tightlink.studies.evaluation.report.words import titled, told, told_alike
 from tightlink.studies.evaluation.setup import aqm
 from tightlink.studies.evaluation.setup.competing import DROP_TAIL
 from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
@@ -116,7 +116,7 @@ def _means(evaluation: Evaluation) -> pl.DataFrame:
 def _told(column: tuple[Test, Headline, dict[str, Mean]]) -> tuple[str, list[str]]:
     """What a column of the overview is called, and what it says of each control or queue."""
     _, headline, means = column
-    return headline.title, [told(headline.measure, mean, headline.never) for mean in means.values()]
+    return headline.title, told_alike(headline.measure, list(means.values()), headline.never)
 
 
 def _rows(evaluation: Evaluation) -> Iterator[Section]:
@@ -139,20 +139,21 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
 
 def _table(own: pl.DataFrame, evaluation: Evaluation, test: Test) -> pl.DataFrame:
     """A row for each measure and setting, a column for each control or queue."""
-    rows: dict[tuple[str, str], dict[str, str]] = {}
+    rows: dict[tuple[str, str], dict[str, Mean]] = {}
     never = {headline.measure: headline.never for headline in test.headlines}
     order = {name: place for place, name in enumerate(own["measure"].unique(maintain_order=True))}
     for row in own.iter_rows(named=True):
         mean = Mean(row["value"], row["half_width"], row["replications"], row["never"])
         cells = rows.setdefault((row["measure"], row["setting"]), {})
-        cells[row[evaluation.kind]] = told(row["measure"], mean, never.get(row["measure"], "never"))
+        cells[row[evaluation.kind]] = mean
     listed = sorted(rows.items(), key=lambda each: order[each[0][0]])
     labels = [label for label, _ in evaluation.subjects]
-    failed = told("", Mean(None, failed=True))
+    failed = Mean(None, failed=True)
+    means = ((measure, setting, [cells.get(label, failed) for label in labels]) for (measure, setting), cells in listed)
     return pl.DataFrame(
         [
-            [titled(measure), setting, *(cells.get(label, failed) for label in labels)]
-            for (measure, setting), cells in listed
+            [titled(measure), setting, *told_alike(measure, each, never.get(measure, "never"))]
+            for measure, setting, each in means
         ],
         schema=dict.fromkeys(["measure", "setting", *labels], pl.String),
         orient="row",
