@@ -343,9 +343,11 @@ def test_changes(key: str, value: object, sentence: str | None) -> None:
         return
     with pytest.raises(tl.ScenarioError) as caught:
         tl.loads(BASE, file="base.toml", set={key: value}).resolve()
-    message = str(caught.value)
+    assert str(caught.value).startswith("set: ")
+    # What is proposed is as the option has it; in Python it is as Python has it (`test_from_python`).
+    message = str(caught.value.of_command())
     assert sentence in message
-    assert message.startswith("set: ")
+    assert message.startswith("--set: ")
     assert "\n" not in message
 
 

@@ -404,10 +404,10 @@ def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
         (["--congestion", "reno, reno"], "each congestion control once"),
         (
             ["--congestion", "fast:alfa=3"],
-            'congestion.alfa: unknown key; expected one of alpha, gamma, mi_threshold; did you mean "alpha"?',
+            '--congestion: fast:alfa: unknown key; expected one of alpha, gamma, mi_threshold; did you mean "alpha"?',
         ),
         (["--congestion", "fast:alpha"], "expected NAME or NAME:option=value"),
-        (["--congestion", "fast:alpha=2 s"], 'congestion.alpha = "2 s"'),
+        (["--congestion", "fast:alpha=2 s"], '--congestion: fast:alpha = "2 s": expected'),
         (["--congestion", "reno", "--tests", "ramp"], "did you mean ramp-up?"),
         (["--congestion", "reno", "--pack", "wirless"], "did you mean wireless?"),
         (["--congestion", "reno", "--pack", "wireless", "--tests", "ramp-up"], "either a pack or tests, not both"),

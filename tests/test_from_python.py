@@ -22,6 +22,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -439,3 +440,31 @@ def test_what_completes_is_what_there_is_to_use(scenario: tl.Scenario) -> None:
         assert name not in {"copy", "json", "parse_obj"}
     assert dir(tl.plots) == sorted(tl.plots.__all__)
     assert dir(tl.experiment) == ["Experiment", "open", "sweep"]
+
+
+def test_what_set_proposes_is_written_in_python(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    base = tl.network("dsl").set("duration", "1 s")
+    with pytest.raises(tl.ScenarioError, match=r'; did you mean \{"kind": "codel"\}\?$'):
+        base.set("link.access.queue", "codel")
+    with pytest.raises(tl.ScenarioError, match=r'congestion = \{"beta": 0\.3, "on": True\}: expected the name'):
+        base.set("traffic.download.tcp.congestion", {"beta": 0.3, "on": True})
+    # The command, and a file, have TOML.
+    file = tmp_path / "base.toml"
+    file.write_text(base.to_toml(), encoding="utf-8")
+    assert cli.main(["run", str(file), "--set", "link.access.queue=codel"]) == 2
+    assert 'did you mean { kind = "codel" }?' in capsys.readouterr().err
+    file.write_text(file.read_text(encoding="utf-8") + '[link.other]\nends = ["a", "b"]\nqueue = "codel"\n')
+    with pytest.raises(
+        tl.ScenarioError, match=r'^.*base.toml: link.other.queue .* did you mean \{ kind = "codel" \}\?$'
+    ):
+        tl.load(file)
+
+
+def test_an_option_of_any_size_is_a_number() -> None:
+    class Bounded(tl.CongestionControl):
+        def __init__(self, share: float = 0.125) -> None:
+            self.share = share
+
+    base = tl.network("dsl").set("duration", "1 s")
+    with pytest.raises(tl.ScenarioError, match=r"congestion\.share = True: expected a number, such as 0\.125$"):
+        base.set("traffic.download.tcp.congestion", {"kind": "bounded", "share": True}).resolve()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -27,6 +28,8 @@ _BEGINNING = 3
 #: What a terminal obeys instead of showing it: controls of C0 and C1, separators of lines, controls of the direction of
 #: text, and halves of surrogate pairs, as which Python has the bytes of names that are not UTF-8.
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+#: A table of one key in what is expected.
+_EXAMPLE: Final = re.compile(r"\{ (\w+) = … \}")
 _SHORT_ESCAPES: Final = {"\n": r"\n", "\t": r"\t"}
 #: Bytes that are not UTF-8 are surrogates from here on (PEP 383).
 _UNDECODED: Final = range(0xDC80, 0xDD00)
@@ -96,6 +99,8 @@ class ScenarioError(TightlinkError):
         self.file = file
         self.suggestion = suggestion
         self.statement = statement
+        #: Whether it is of what Python gave, and has values as Python has them.
+        self.in_python = False
         #: Further problems of the same scenario, in the order of the file.
         self.others: tuple[ScenarioError, ...] = ()
         super().__init__(expected)
@@ -103,13 +108,17 @@ class ScenarioError(TightlinkError):
     def sentence(self) -> str:
         """This problem alone, in one line."""
         place = [visible(self.file, keep="")] if self.file else []
+        # An argument of a function is one of Python, unless the command made it an option.
+        in_python = self.in_python or isinstance(self.file, Argument)
         if self.key:
             key = visible(self.key, keep="")
-            place.append(key if self.value is ABSENT else f"{key} = {show(self.value)}")
+            place.append(key if self.value is ABSENT else f"{key} = {show(self.value, in_python=in_python)}")
         elif self.value is not ABSENT:
-            place.append(show(self.value))
-        place.append(self.expected if self.statement else f"expected {self.expected}")
-        ending = f"; did you mean {visible(self.suggestion, keep='')}?" if self.suggestion else ""
+            place.append(show(self.value, in_python=in_python))
+        expected = _EXAMPLE.sub(r'{"\1": …}', self.expected) if in_python else self.expected
+        place.append(expected if self.statement else f"expected {expected}")
+        meant = as_python(self.suggestion) if in_python and self.suggestion else self.suggestion
+        ending = f"; did you mean {visible(meant, keep='')}?" if meant else ""
         return ": ".join(place) + ending
 
     def __str__(self) -> str:
@@ -198,13 +207,40 @@ def _escaped(character: str) -> str:
     return f"\\x{code:02x}" if code <= _LAST_BYTE else f"\\u{code:04x}"
 
 
-def show(value: object) -> str:
-    """Write a value as it would stand in a scenario file, shortened to one line.
+def as_python(written: str) -> str:
+    """A table, a list or a truth value of TOML as Python has it; anything else as it is.
+
+    >>> as_python('{ kind = "codel" }'), as_python("true"), as_python('"20 packets"'), as_python("link.bottleneck")
+    ('{"kind": "codel"}', 'True', '"20 packets"', 'link.bottleneck')
+    """
+    try:
+        value = tomllib.loads(f"value = {written}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return written
+    return _python(value) if isinstance(value, dict | list | bool) else written
+
+
+def _python(value: object) -> str:
+    match value:
+        case dict():
+            return "{" + ", ".join(f'"{key}": {_python(item)}' for key, item in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(_python, value)) + "]"
+        case bool() | None:
+            return repr(value)
+        case _:
+            return _show(value)
+
+
+def show(value: object, *, in_python: bool = False) -> str:
+    """Write a value as it would stand in a scenario file, or in Python, shortened to one line.
 
     >>> show("2 mbps"), show(True), show(["a", "b"]), show(None)
     ('"2 mbps"', 'true', '["a", "b"]', 'none')
+    >>> show({"kind": "cubic", "hystart": True}, in_python=True)
+    '{"kind": "cubic", "hystart": True}'
     """
-    text = _show(value)
+    text = _python(value) if in_python else _show(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 

@@ -69,8 +69,12 @@ class Option(NamedTuple):
         number = self._number(value)
         if number is None or not self.least <= number <= self.most:
             example = self.written(self.default)
-            bounds = f" from {self.written(self.least)} to {self.written(self.most)}"
-            expected = "true or false" if self.unit == "switch" else f"a value{bounds}, such as {example}"
+            bounds = f"value from {self.written(self.least)} to {self.written(self.most)}"
+            any_number = (self.least, self.most) == (-_ANY, _ANY)
+            expected = (
+                "true or false" if self.unit == "switch"
+                else f"a {'number' if any_number else bounds}, such as {example}"
+            )  # fmt: skip
             raise ScenarioError(expected, key=f"{key}.{self.name}", value=value)
         return number
 

@@ -15,11 +15,9 @@ import re
 from typing import Final
 
 from tightlink.errors import ScenarioError
-from tightlink.scenario.toml import parse
 
 #: What stands in a list of keys.
 _LISTED: Final = re.compile(r"(?<=[ ,])(\w+)(?=,|$)")
-_EXAMPLE: Final = re.compile(r"\{ (\w+) = … \}")
 _NAMED: Final = re.compile(r"as in \[\w+\.NAME\]")
 _OF_SCENARIO: Final = re.compile(r"(\w+) above the first \[table\].*")
 
@@ -27,44 +25,20 @@ _OF_SCENARIO: Final = re.compile(r"(\w+) above the first \[table\].*")
 def of_arguments(error: ScenarioError) -> ScenarioError:
     """The same error of the arguments of a table's class, with what Python would have in place of TOML."""
     for problem in (error, *error.others):
+        problem.in_python = True
         if problem.key is not None:
             problem.key = ".".join(map(_argument, problem.key.split(".")))
         unknown = problem.expected.startswith("unknown key")
         if unknown:
             problem.expected = _LISTED.sub(lambda found: _argument(found[1]), problem.expected)
-        problem.expected = _EXAMPLE.sub(r'{"\1": …}', problem.expected)
         problem.expected = _NAMED.sub('such as {"NAME": …}', problem.expected)
         if problem.suggestion and (whole := _OF_SCENARIO.fullmatch(problem.suggestion)):
             problem.suggestion = f"Scenario({whole[1]}=…)"
         elif problem.suggestion and unknown:
             first, *below = problem.suggestion.strip('"').split(".")
             problem.suggestion = _argument(first) + (f'={{"{below[0]}": …}}' if below else "")
-        elif problem.suggestion:
-            problem.suggestion = _value(problem.suggestion)
     return error
 
 
 def _argument(key: str) -> str:
     return f"{key}_" if keyword.iskeyword(key) else key
-
-
-def _value(written: str) -> str:
-    """A table, a list or a truth value of TOML as Python has it; anything else as it is."""
-    try:
-        found = parse(f"value = {written}")
-    except ScenarioError:
-        return written
-    value = found["value"]
-    return _written(value) if isinstance(value, dict | list | bool) else written
-
-
-def _written(value: object) -> str:
-    match value:
-        case dict():
-            return "{" + ", ".join(f'"{key}": {_written(item)}' for key, item in value.items()) + "}"
-        case list():
-            return "[" + ", ".join(map(_written, value)) + "]"
-        case str():
-            return f'"{value}"'
-        case _:
-            return repr(value)

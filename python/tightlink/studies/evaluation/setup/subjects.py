@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from tightlink.control import CongestionControl
 from tightlink.control import given as named
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.levels import split
 from tightlink.scenario import parse_value
 from tightlink.scenario.congestion import congestion_spec
@@ -32,6 +32,7 @@ _KINDS: Final = {
     "control": ("congestion control", "cubic", "fast:alpha=50 packets"),
     "queue": ("queue", "codel", "codel:target=2 ms"),
 }
+_CONTROL: Final = "congestion"
 
 
 class Subject(NamedTuple):
@@ -78,7 +79,7 @@ def subject(given: Given, kind: Kind = "control") -> Subject:
     if kind == "queue":
         _check_queue(name, table)
     else:
-        congestion_spec("congestion", table)
+        _check_control(name, table)
     # What has no options is named only, so that equal scenarios are written alike.
     bare = kind == "control" and not options
     return Subject(f"{name}:{options}" if options else name, name if bare else table)
@@ -97,6 +98,17 @@ def listed(text: str) -> list[str]:
         elif part.strip():
             found.append(part.strip())
     return found
+
+
+def _check_control(name: object, table: Mapping[str, Any]) -> None:
+    """Raise an error that names the control whose option is wrong, as it is listed."""
+    try:
+        congestion_spec(_CONTROL, table)
+    except ScenarioError as error:
+        option = (error.key or "").removeprefix(f"{_CONTROL}.")
+        if option != "kind":
+            error.file, error.key = Argument(_CONTROL), f"{name}:{option}"
+        raise
 
 
 def _check_queue(name: object, table: Mapping[str, Any]) -> None:
