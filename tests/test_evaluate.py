@@ -380,6 +380,13 @@ def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert kept["fq-codel"] > 0.7 * aqm.PATH.rate_bps > 0.5 * aqm.PATH.rate_bps > kept["drop-tail"]
 
 
+def test_a_queue_that_is_to_mark_has_senders_that_say_ect() -> None:
+    """RFC 7928, 4.5: `ecn = true` of a queue had no effect, as no sender understood marks."""
+    found = tl.evaluate(["pie", "pie:ecn=true"], queues=True, tests=["tcp-friendly"], jobs=2).values
+    drops, marks = (found[f"{label}.tcp-friendly.{aqm.PATH.label}.loss"] or 0 for label in ("pie", "pie:ecn=true"))
+    assert marks < drops / 2
+
+
 def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
     kinds = competing.kinds()
     assert {"drop-tail", "cake", "dualpi2", "fq-pie", "cobalt"} <= set(kinds)

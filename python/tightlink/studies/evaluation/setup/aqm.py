@@ -75,6 +75,11 @@ def _of_bursts(run: Run) -> dict[str, float | None]:
     return {**short, "voice_delay_p95_s": delay, "voice_loss": loss_of(run, "voice")}
 
 
+def _marks(queue: Mapping[str, Any]) -> bool:
+    """Whether a queue was asked to mark packets, which needs senders that say ECT; by default it has none."""
+    return queue.get("ecn") is True or "mark" in queue
+
+
 def _made(
     traffic: Callable[[Any], Mapping[str, Any]],
     measure: Callable[[Run], dict[str, float | None]],
@@ -86,7 +91,9 @@ def _made(
     def scenarios(queue: Any, setting: Any, seed: int) -> list[Scenario]:
         path, flows = PATH.beside(queue), {**traffic(setting), **PATH.background()}
         links = None if hosts is None else two_round_trips(path, hosts, "1 Gbit/s")
-        return [path.scenario(flows, duration_s=DURATION_S, interval_ms=1000, seed=seed, links=links)]
+        scenario = path.scenario(flows, duration_s=DURATION_S, interval_ms=1000, seed=seed, links=links)
+        senders = [name for name, each in flows.items() if isinstance(each, Bulk)] if _marks(queue) else []
+        return [scenario.set_all({f"traffic.{name}.tcp.ecn": True for name in senders})]
 
     def measured(_: Any, run: Run) -> dict[str, float | None]:
         link = run.links.row(by_predicate=pl.col("link") == BOTTLENECK, named=True)
