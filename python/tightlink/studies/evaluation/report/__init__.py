@@ -12,7 +12,7 @@ from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation, Mean
 from tightlink.studies.evaluation.report import charts, verdicts
 from tightlink.studies.evaluation.report.words import titled, told, told_alike
-from tightlink.studies.evaluation.setup import aqm
+from tightlink.studies.evaluation.setup import queued
 from tightlink.studies.evaluation.setup.competing import DROP_TAIL
 from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
 from tightlink.studies.evaluation.setup.subjects import Kind
@@ -69,9 +69,9 @@ _LEAD: Final = (
 
 _QUEUES_LEAD: Final = (
     "The same tests for each of {names}, after RFC 7928, over a bottleneck of "
-    f"{aqm.PATH.label}. Each queue has its defaults and this limit, and drops, unless an option says otherwise. TCP is "
-    "that of profile `rfc` with RACK-TLP. Random traffic takes 5 % of the link in both directions; numbers are means "
-    'over {seeds} seeds with half their 95 % confidence interval, or "?" where that leaves what is possible: '
+    f"{queued.PATH.label}. Each queue has its defaults and this limit, and drops, unless an option says otherwise. "
+    "TCP is that of profile `rfc` with RACK-TLP. Random traffic takes 5 % of the link in both directions; numbers are "
+    'means over {seeds} seeds with half their 95 % confidence interval, or "?" where that leaves what is possible: '
     "with so few, differences within it mean nothing."
 )
 
@@ -87,7 +87,7 @@ def _finding(evaluation: Evaluation) -> str:
         return ""
     least, most = (choose(known, key=lambda label: known[label].value or 0.0) for choose in (min, max))
     low, high = (told(_DELAY, known[label]) for label in (least, most))
-    where = f"with {aqm.FLOWS} flows of {aqm.STANDARD}" if evaluation.kind == "queue" else f"behind {DROP_TAIL}"
+    where = f"with {queued.FLOWS} flows of {queued.STANDARD}" if evaluation.kind == "queue" else f"behind {DROP_TAIL}"
     if not _apart(known[least], known[most]):
         return f"No two differ in their p95 queueing delay {where} by more than their intervals.\n\n"
     return f"The p95 queueing delay goes from {low} with {least} to {high} with {most}, {where}.\n\n"

@@ -13,7 +13,7 @@ from tightlink.report import charts
 from tightlink.report.blocks import Chart, Row, Section
 from tightlink.report.charts import delay_throughput
 from tightlink.studies.evaluation.observe import Evaluation
-from tightlink.studies.evaluation.setup import alone, aqm, changing, competing
+from tightlink.studies.evaluation.setup import alone, changing, competing, queued
 from tightlink.studies.evaluation.setup.pack import Test
 from tightlink.studies.evaluation.setup.path import Path
 
@@ -204,7 +204,7 @@ def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") ->
 
 def _about(evaluation: Evaluation, test: Test, setting: str) -> str:
     if evaluation.kind == "queue":
-        return f"{aqm.FLOWS} flows of {aqm.STANDARD} over {aqm.PATH.label}."
+        return f"{queued.FLOWS} flows of {queued.STANDARD} over {queued.PATH.label}."
     if test.name == QUEUES:
         return f"{competing.FLOWS} flows of a control over {competing.QUEUED.label}, queue {setting}."
     return f"{test.title}: one flow, {setting}."

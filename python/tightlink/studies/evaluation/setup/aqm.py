@@ -11,10 +11,10 @@ from typing import Final
 
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Udp
+from tightlink.studies.evaluation.setup import aqm_load, queued
 from tightlink.studies.evaluation.setup.pack import tests
 from tightlink.studies.evaluation.setup.path import RECEIVER, SENDER, VOICE, Path, two_round_trips
 from tightlink.studies.evaluation.setup.queued import (
-    DURATION_S,
     FLOWS,
     PATH,
     SHORT_BYTES,
@@ -28,8 +28,6 @@ from tightlink.studies.evaluation.setup.queued import (
 )
 from tightlink.studies.evaluation.setup.samples import completions, flows_of, loss_of
 
-__all__ = ["DURATION_S", "FLOWS", "PATH", "STANDARD", "TESTS"]
-
 #: A control that takes what it can, and one that gives way (RFC 6817).
 AGGRESSIVE: Final = "bbr"
 SCAVENGER: Final = "ledbat"
@@ -37,9 +35,16 @@ SCAVENGER: Final = "ledbat"
 LEVELS: Final = (2, 16, 64)
 #: What the stream that does not answer takes of the link.
 STREAM: Final = 0.5
+#: What a stream takes of it that is more than all.
+FLOOD: Final = 1.2
+#: Initial windows of short transfers, in packets: of RFC 3390, and of RFC 6928.
+INITIAL: Final = (3, 10)
 ROUND_TRIPS_MS: Final = (20, 100)
-_STREAM: Final = Cbr(from_=SENDER, to=RECEIVER, rate=f"{STREAM * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
 _HOSTS: Final = {"own": "host_own", "standard": "host_standard"}
+
+
+def _stream(share: float) -> Cbr:
+    return Cbr(from_=SENDER, to=RECEIVER, rate=f"{share * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
 
 
 def _over(run: Run) -> float:
@@ -65,11 +70,16 @@ def _two_round_trips(path: Path, _: object) -> Mapping[str, Link]:
     return two_round_trips(path, dict(zip(_HOSTS.values(), ROUND_TRIPS_MS, strict=True)), "1 Gbit/s")
 
 
-TESTS: Final = tests(
+_SENDERS: Final = tests(
     {
         "tcp-friendly": made(lambda _: {"flows": several(FLOWS)}, of_flows),
         "congestion-levels": made(
             lambda flows: {"flows": several(flows)}, of_flows, {f"{flows} flows": flows for flows in LEVELS}
+        ),
+        "initial-windows": made(
+            lambda packets: {"long": several(1), "short": short(tcp={"initial_window": f"{packets} packets"})},
+            lambda run: completions(run, SHORT_FLOWS, SHORT_BYTES),
+            {f"{packets} packets": packets for packets in INITIAL},
         ),
         "aggressive": made(
             lambda _: {"standard": several(FLOWS // 2), "own": several(FLOWS // 2, AGGRESSIVE)},
@@ -82,8 +92,10 @@ TESTS: Final = tests(
             {" and ".join(f"{round_trip} ms" for round_trip in ROUND_TRIPS_MS): None},
             links=_two_round_trips,
         ),
-        "unresponsive": made(lambda _: {"flows": several(FLOWS), "stream": _STREAM}, _beside_stream),
+        "unresponsive": made(lambda _: {"flows": several(FLOWS), "stream": _stream(STREAM)}, _beside_stream),
+        "overload": made(lambda _: {"stream": _stream(FLOOD)}, lambda run: {"stream_loss": loss_of(run, "stream")}),
         "bursts": made(lambda _: {"long": several(1), "short": short(), "voice": VOICE}, _of_bursts),
     },
-    globals(),
+    vars(queued) | globals(),
 )
+TESTS: Final = _SENDERS | aqm_load.TESTS

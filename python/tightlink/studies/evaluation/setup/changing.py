@@ -16,7 +16,7 @@ from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 from tightlink.studies.evaluation.setup.pack import Made, tests
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, PACKET_BITS, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.samples import each_second, first_above, loss_of, mean_after, series, smoothed
+from tightlink.studies.evaluation.setup.samples import each_second, loss_of, mean_after, refill_s, series
 
 #: Link filled again: mean over a second.
 FULL: Final = 0.95
@@ -25,13 +25,6 @@ _OVER_S: Final = 1.0
 
 def _curve(_: Any, run: Run) -> pl.DataFrame:
     return each_second(series(run, "throughput_bps", ["flow"]), "throughput_bps").drop("entity")
-
-
-def _refill_s(run: Run, metric: str, entity: str, full: float, since_s: float) -> float | None:
-    """How long after a time a metric, over a second, takes to be as good as full."""
-    rows = smoothed(series(run, metric, [entity]), metric, _OVER_S).select("time_s", metric)
-    filled = first_above(rows.filter(pl.col("time_s") >= since_s + _OVER_S).rows(), FULL * full)
-    return None if filled is None else filled - since_s
 
 
 def _dropped(run: Run, begin_s: float, end_s: float, closed: Any = "both") -> float:
@@ -66,7 +59,7 @@ def _of_half(_: Path, run: Run) -> dict[str, float | None]:
     return {
         "loss_at_first": lost / (through + lost),
         "kept_of_half": left / (FAST.rate_bps * (1 - TAKEN)),
-        "refill_s": _refill_s(run, "utilization", BOTTLENECK, 1, GOES_S),
+        "refill_s": refill_s(run, "utilization", BOTTLENECK, FULL, since_s=GOES_S, over_s=_OVER_S),
     }
 
 
@@ -129,7 +122,9 @@ def _measure(_: Mapping[str, Any], run: Run) -> dict[str, float | None]:
 
 
 def _after_outage(link: Mapping[str, Any], run: Run) -> dict[str, float | None]:
-    return _measure(link, run) | {"refill_s": _refill_s(run, "throughput_bps", "flow", PATH.rate_bps, OUTAGE_S[1])}
+    return _measure(link, run) | {
+        "refill_s": refill_s(run, "throughput_bps", "flow", FULL * PATH.rate_bps, since_s=OUTAGE_S[1], over_s=_OVER_S)
+    }
 
 
 def _changing(name: str, duration_s: float, measure: Callable[..., Any] = _measure, curve: Any = None) -> Made:

@@ -85,6 +85,13 @@ def first_above(rows: Rows, level: float) -> float | None:
     return next((time for time, value in rows if value >= level), None)
 
 
+def refill_s(run: Run, metric: str, entity: str, full: float, *, since_s: float, over_s: float) -> float | None:
+    """How long after a time a metric, as means over some time, takes to be at what counts as full."""
+    rows = smoothed(series(run, metric, [entity]), metric, over_s).select("time_s", metric)
+    filled = first_above(rows.filter(pl.col("time_s") >= since_s + over_s).rows(), full)
+    return None if filled is None else filled - since_s
+
+
 def first_that_stays(rows: Rows, holds: Callable[[float], bool], stay_s: float) -> float | None:
     """The first time from which on a condition holds for so long without a break."""
     since = None
