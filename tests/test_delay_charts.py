@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,24 @@ def test_replications_are_pale_and_their_mean_is_large() -> None:
     assert spec["layer"][0]["mark"]["size"] < spec["layer"][1]["mark"]["size"]
     means = {row["label"]: row["queueing_delay_p95_s"] for row in _rows(spec, 1)}
     assert means == pytest.approx({"cubic": 190.0, "bbr": 24.0})
+
+
+def test_an_ellipse_is_one_deviation_of_the_rows_of_a_name() -> None:
+    """RFC 7928, 2.7: along its axes, whose squares are the eigenvalues of the covariance; two rows have none."""
+    delays, rates = [0.010, 0.020, 0.030, 0.040], [9e6, 8e6, 8.5e6, 7e6]
+    rows = pl.DataFrame({
+        "label": ["pie"] * 4 + ["red"] * 2, "throughput_bps": [*rates, 5e6, 6e6],
+        "queueing_delay_p95_s": [*delays, 0.05, 0.06],
+    })  # fmt: skip
+    spec = charts.delay_throughput(rows, spread=True).to_dict()
+    [place] = [place for place, layer in enumerate(spec["layer"]) if layer["mark"]["type"] == "line"]
+    ellipse = _rows(spec, place)
+    assert {row["label"] for row in ellipse} == {"pie"}
+    # Its box is a deviation wide and high on either side of the mean.
+    for column, values, unit in (("queueing_delay_p95_s", delays, 1e3), ("throughput_bps", rates, 1e-6)):
+        along = [row[column] for row in ellipse]
+        mean, deviation = statistics.fmean(values) * unit, statistics.stdev(values) * unit
+        assert max(along) - mean == pytest.approx(deviation, rel=0.01) == pytest.approx(mean - min(along), rel=0.01)
 
 
 def test_no_name_of_the_plane_covers_another() -> None:

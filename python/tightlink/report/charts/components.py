@@ -10,6 +10,7 @@ from tightlink.analysis.responses.pca import Components
 from tightlink.lazy import alt, np, pl, stats
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
+from tightlink.report.charts import ellipses
 from tightlink.report.charts.marks import PERCENT
 from tightlink.report.encoding import color, finished, painted, tip, tooltip, written
 
@@ -29,10 +30,8 @@ _FEW: Final = 8
 #: Of the runs, and beside them, for names of responses, in pixels.
 _HEIGHT: Final = 340
 _ROOM: Final = 48
-#: Of the ellipse around a group: its share, its points, and of how many runs it is one.
+#: Share of a normal group that is in the ellipse around it.
 _INSIDE: Final = 0.95
-_STEPS: Final = 49
-_FEWEST: Final = 3
 
 
 def scree(found: Components) -> alt.LayerChart:
@@ -138,27 +137,16 @@ def component_scores(  # noqa: PLR0913
         dots,
     ]
     if around is not None:
-        circles = alt.Chart(_circles(scores, around, x, y)).mark_line(color=palette.NEUTRAL, strokeWidth=1)
+        # Of two normal numbers.
+        within = float(np.sqrt(stats.chi2.ppf(_INSIDE, 2)))
+        circles = alt.Chart(ellipses.around(scores, around, x, y, within)).mark_line(
+            color=palette.NEUTRAL, strokeWidth=1
+        )
         group: dict[str, Any] = {"detail": alt.Detail(around), "tooltip": alt.Tooltip(around)}
         layers.append(circles.encode(**place, **group, order=alt.Order("step")))
     if arrows:
         layers += _arrows(found, x, y, place)
     return finished(alt.LayerChart(layer=layers), _HEIGHT)
-
-
-def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
-    """Of each group of three or more the ellipse around its mean: two normal numbers are in it with 95 %."""
-    turn = np.linspace(0.0, 2 * np.pi, _STEPS)
-    circle = np.sqrt(stats.chi2.ppf(_INSIDE, 2)) * np.stack([np.cos(turn), np.sin(turn)])
-    rows = []
-    for (name,), group in scores.group_by(around, maintain_order=True):
-        if group.height < _FEWEST:
-            continue
-        points = group.select(x, y).to_numpy()
-        values, vectors = np.linalg.eigh(np.cov(points.T))
-        ellipse = points.mean(axis=0)[:, None] + vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)
-        rows.append(pl.DataFrame({around: [name] * _STEPS, "step": range(_STEPS), x: ellipse[0], y: ellipse[1]}))
-    return pl.concat(rows) if rows else pl.DataFrame({around: [], "step": [], x: [], y: []})
 
 
 def _arrows(found: Components, x: str, y: str, place: dict[str, Any]) -> list[Any]:

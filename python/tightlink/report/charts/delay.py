@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels
 from tightlink.plots.figures import distributed
+from tightlink.report.charts import ellipses
 from tightlink.report.charts.lines import line
 from tightlink.report.encoding import (
     NAMES,
@@ -68,6 +69,7 @@ def delay_throughput(  # noqa: PLR0913
     by: str = "label",
     among: Iterable[str] | None = None,
     ordered: bool = False,
+    spread: bool = False,
     title: str = "",
     height: int = 320,
 ) -> alt.LayerChart:
@@ -83,6 +85,8 @@ def delay_throughput(  # noqa: PLR0913
         by: Column of the names, which have their colours and stand at their points if they are few.
         among: All names that share their colours, such as all flows of a run.
         ordered: Whether the names are levels from small to large, whose colours are shades of one.
+        spread: Whether an ellipse around each mean of three rows or more is one standard deviation of them in each
+            direction (RFC 7928, 2.7): the narrower, the steadier; how it leans says what more delay goes with.
         title: Above the chart.
         height: In pixels.
     """
@@ -120,6 +124,9 @@ def delay_throughput(  # noqa: PLR0913
     if repeated.height:
         dots = alt.Chart(means).mark_point(filled=True, size=_MEAN, opacity=1.0)
         layers.append(dots.encode(**encoding, tooltip=tooltip(means, titles | {"rows": "mean of so many rows"})))
+    if spread:
+        circles = alt.Chart(ellipses.around(shown, by, delay, rate)).mark_line(clip=True, strokeWidth=1.2)
+        layers.append(circles.encode(**encoding, order=alt.Order("step"), tooltip=alt.TooltipValue(None)))
     if ordered:
         # The palest of the shades is no colour for a text.
         encoding["color"] = alt.ColorValue("currentColor")
