@@ -135,7 +135,11 @@ def test_a_queue_is_that_of_a_run_in_any_unit(queue: str, packets: int | None, t
     code, out, _ = said("plan", "path", "--path", str(file), "--flows", "1", "--json")
     assert code != 2
     limit = tl.load(file).resolve()["links"][0]["queue"]["limit"]
-    assert json.loads(out)["path"]["queue_packets"] == (limit["packets"] if packets is None else packets)
+    expected = limit["packets"] if packets is None else packets
+    assert json.loads(out)["path"]["queue_packets"] == expected
+    # And where it is an option: it took packets alone.
+    given = ["--bandwidth", "2 Mbit/s", "--rtt", "20 ms", "--queue", queue]
+    assert json.loads(said("plan", "path", *given, "--flows", "1", "--json")[1])["path"]["queue_packets"] == expected
 
 
 @pytest.mark.parametrize(

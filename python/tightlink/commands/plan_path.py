@@ -20,13 +20,14 @@ from tightlink.console import CAUTION, print_json, warned, watching
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-from tightlink.scenario import Scenario, load
+from tightlink.scenario import Bulk, Link, Scenario, load
 from tightlink.scenario.table import Table
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"
 #: How limits of queues end that are converted as a run does, those in packets first.
 _LIMITS: Final = ("packet", "packets", "B", "s", "BDP")
+_ANY_QUEUE: Final = 'a number of packets such as "20 packets", or bytes, a time or BDP'
 _FULL_BYTES: Final = 1500
 _MOST_FACTOR: Final = 1000
 _MOST_FLOWS: Final = 1000
@@ -62,7 +63,7 @@ def path(
     Args:
         bandwidth: Rate of the bottleneck, such as "10 Mbit/s".
         rtt: Round-trip time of the empty path, such as "162 ms".
-        queue: Queue at the bottleneck in packets (default: 80).
+        queue: Queue at the bottleneck, such as "80 packets", "64 KiB", "20 ms" or "1 BDP" (default: 80 packets).
         path: Scenario of one link to take these three from where they are not given, such as "tightlink measure path"
             writes, and all else that it says of the link.
         factor: What the senders' access links carry together, over the bandwidth.
@@ -157,6 +158,23 @@ def _of_link(
     return (bandwidth, rtt, queue or given), line, _aside(scenario)
 
 
+def _in_packets(queue: str, bandwidth: str, rtt_s: float, line: dict[str, Any]) -> str:
+    """The option ``--queue`` in packets: that of a run over a link of this rate and round trip."""
+    if queue.isdecimal():
+        return f"{queue} packets"
+    if queue.endswith(_LIMITS[:2]):
+        return queue
+    if not queue.endswith(_LIMITS):
+        raise ScenarioError(_ANY_QUEUE, key="--queue", value=queue)
+    keys = {key: value for key, value in line.items() if key in {"mtu", "framing"}}
+    try:
+        link = Link(ends=("here", "there"), rate=bandwidth, delay=f"{rtt_s / 2!r} s", queue=queue, **keys)
+    except ScenarioError as error:
+        raise ScenarioError(_ANY_QUEUE, key="--queue", value=queue) from error
+    flow = Bulk(from_="here", to="there")
+    return _packets(Scenario(duration="1 s", link={"path": link}, traffic={"flow": flow}), "link.path")
+
+
 def _packets(scenario: Scenario, key: str) -> str:
     """The limit of a link's queue in packets: that of a run, in full ones where it is in bytes."""
     link = next(each for each in scenario.resolve()["links"] if f"link.{each['name']}" == key)
@@ -183,7 +201,7 @@ def _path(  # noqa: PLR0917
     bandwidth, rtt, queue = link
     bandwidth_bps = float(option("--bandwidth", bandwidth, units.RATE))
     rtt_s = float(option("--rtt", rtt, units.DELAY))
-    packets = int(option("--queue", f"{queue} packets" if queue.isdecimal() else queue, units.PACKETS))
+    packets = int(option("--queue", _in_packets(queue, bandwidth, rtt_s, line), units.PACKETS))
     if not 1 <= factor <= _MOST_FACTOR:
         raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
     path = BulkPath(
