@@ -129,7 +129,9 @@ class Reader:
             (self.folder / head[1]).write_text(block.text, encoding="utf-8")
         if not block.text.startswith(">>>"):
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile("\n" * (block.line - 1) + block.text, str(self.page), "exec"), self.names)
+                source = "\n" * (block.line - 1) + block.text
+                # As readers run it: without the future statements of this file.
+                exec(compile(source, str(self.page), "exec", dont_inherit=True), self.names)
             return
         example = doctest.DocTestParser().get_doctest(block.text, {}, _name(self.page), str(self.page), block.line - 1)
         example.globs = self.names
