@@ -204,7 +204,7 @@ def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") ->
 
 def _about(evaluation: Evaluation, test: Test, setting: str) -> str:
     if evaluation.kind == "queue":
-        return f"{queued.FLOWS} flows of {queued.STANDARD} over {queued.PATH.label}."
+        return f"{test.title}: {queued.FLOWS} flows of {queued.STANDARD}, {setting}."
     if test.name == QUEUES:
         return f"{competing.FLOWS} flows of a control over {competing.QUEUED.label}, queue {setting}."
     return f"{test.title}: one flow, {setting}."
