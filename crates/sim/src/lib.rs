@@ -80,4 +80,5 @@ mod engine;
 /// The code in the guides is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/adding-a-congestion-control.md")]
+#[doc = include_str!("../../../docs/guides/adding-a-queue.md")]
 struct Guides;
