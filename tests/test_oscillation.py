@@ -83,6 +83,32 @@ def test_noise_without_a_period_is_called_oscillation_as_often_as_the_level_says
     assert 0.4 < np.mean(p) < 0.6
 
 
+@pytest.mark.parametrize("count", [200, 600])
+def test_running_means_of_noise_are_called_oscillation_as_often_as_the_level_says(count: int) -> None:
+    """E. Slutzky, 1937: a mean over some values makes waves of white noise, which have no period."""
+    random = np.random.default_rng(20)
+    p = []
+    for length in range(3, 51):
+        steps = random.standard_normal((8, count + length - 1))
+        means = np.lib.stride_tricks.sliding_window_view(steps, length, axis=-1).mean(axis=-1)
+        p += [oscillation(7 + row, 0.1, simulations=199).p for row in means]
+    for level in (0.01, 0.05):
+        alarms = int(sum(one <= level for one in p))
+        assert stats.binom.sf(alarms - 1, len(p), level) > 1e-3, (level, alarms)
+    assert 0.4 < np.mean(p) < 0.6
+
+
+@pytest.mark.parametrize("length", [3, 10, 30])
+def test_an_oscillation_is_found_in_running_means(length: int) -> None:
+    """What a filter leaves of a sine is narrower than the filter's humps."""
+    times = np.arange(1200) / 10
+    noise = np.random.default_rng(21).normal(size=len(times))
+    values = 50 + 10 * np.sin(2 * np.pi * times / 5.3) + 10 * noise
+    found = oscillation(np.convolve(values, np.ones(length) / length, "valid"), 0.1)
+    assert found.p == 1 / 1000
+    assert found.period_s == pytest.approx(5.3, rel=5.3 / 120)
+
+
 def test_windows_that_fall_at_random_times_do_not_oscillate() -> None:
     """AIMD with losses of a Poisson process: windows go up and down as far as in a sawtooth, but without a period."""
     random = np.random.default_rng(3)

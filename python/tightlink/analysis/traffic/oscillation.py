@@ -141,7 +141,8 @@ def oscillation(
     critical = float(np.quantile(noise, 1 - level, method="higher"))
     peak = _peak(spectrum, critical)
     period = 1 / _between(spectrum, peak)
-    amplitude = _amplitude(spectrum, float(spectrum.frequency_hz[peak]))
+    # Where there is a peak, a filter's hump must not take a part of it for noise.
+    amplitude = _amplitude(Spectrum.of(values, interval_s, smoothed=False), float(spectrum.frequency_hz[peak]))
     return Oscillation(
         samples=count,
         interval_s=interval_s,

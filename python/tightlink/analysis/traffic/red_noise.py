@@ -2,10 +2,10 @@
 
 The null hypothesis of a test for oscillation is noise whose spectrum has no peak: it remembers over one or two times,
 as a queue and a mean over it do, x(t) = (ρ + σ) x(t − 1) − ρ σ x(t − 2) + noise, and white noise may be added, as
-measurements have it. Where ρ is below zero its spectrum rises instead of falling. Of some thousand such noises, the one
-is taken whose logarithm is next to that of the estimated powers (J. Geweke, S. Porter-Hudak: The Estimation and
-Application of Long Memory Time Series Models, Journal of Time Series Analysis 4(4), 1983): a peak, however high, hardly
-moves it.
+measurements have it. Where ρ is below zero its spectrum rises instead of falling. Or such noise came through a filter,
+such as a running mean (see `smoothing`). Of some thousand such noises, the one is taken whose logarithm is next to that
+of the estimated powers (J. Geweke, S. Porter-Hudak: The Estimation and Application of Long Memory Time Series Models,
+Journal of Time Series Analysis 4(4), 1983): a peak, however high, hardly moves it.
 
 Each estimated power is random: the largest of thousands stands out from the spectrum by a factor of ten. How large the
 largest gets is found by simulation: noise of the same spectrum and length goes through the same estimates, so that the
@@ -20,12 +20,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from tightlink.analysis.traffic.by_chance import portions
-from tightlink.lazy import Array, np
+from tightlink.analysis.traffic.smoothing import expected_response, filters, power_response
+from tightlink.lazy import Array, NDArray, np
 
 #: What has come and gone fewer times than this is a trend.
 LEAST_CYCLES: Final = 3
@@ -37,6 +39,9 @@ _SECOND: Final = (0.0, 0.03, 0.1, 0.25, 0.5, 1.0)
 _BELOW_ZERO: Final = (-0.9, -0.75, -0.6, -0.45, -0.3, -0.15)
 #: and the share of white noise.
 _WHITE: Final = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.06, 0.1, 0.17, 0.25, 0.4, 0.55, 0.75, 0.95)
+#: Of noise that was smoothed: its memory before, as a share of the filter's length, and the share of white noise.
+_BEFORE: Final = (0.0, 0.1, 0.3, 1.0, 3.0)
+_WHITE_SMOOTHED: Final = (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1)
 #: So many of the lowest frequencies are fitted one by one, the others in as many groups as the second number says.
 _SINGLE: Final = 20
 _GROUPS: Final = 60
@@ -56,6 +61,8 @@ class Candidates:
     """Correlation σ of the faster one."""
     white: Array
     """Share of white noise in the power of all frequencies."""
+    filter: NDArray[np.int64]
+    """Which of `filters` it came through; −1 where it was not smoothed."""
     size: Array
     """Mean over all frequencies of the spectrum of the memory alone, as `_memory` gives it."""
     groups: Array
@@ -85,21 +92,39 @@ class Candidates:
         memory = _memory(first, second, np.add.reduceat(frequencies, groups) / members)
         size = memory @ members / len(frequencies)
         logarithm = np.log(white[:, None] + (1 - white[:, None]) * memory / size[:, None])
+        which = np.full(len(rows), -1)
+        parts: list[tuple[Array, ...]] = [(first, second, white, which, size, logarithm)]
+        parts += [_smoothed(number, weights, count, groups) for number, weights in enumerate(_filters(count))]
+        first, second, white, which, size, logarithm = (np.concatenate(part) for part in zip(*parts, strict=True))
         logarithm -= (logarithm @ members / len(frequencies))[:, None]
-        return cls(count, first, second, white, size, groups, members, logarithm, logarithm**2 @ members)
+        return cls(count, first, second, white, which, size, groups, members, logarithm, logarithm**2 @ members)
 
-    def best(self, power: Array) -> Array:
-        """The row next to the powers at all frequencies, whatever the variance: least squares of the logarithms."""
+    def best(self, power: Array, *, smoothed: bool = True) -> Array:
+        """The row next to the powers at all frequencies, whatever the variance: least squares of the logarithms.
+
+        Args:
+            power: At all frequencies; several series are rows.
+            smoothed: Whether noise that came through a filter is among the candidates.
+        """
         logarithm = np.log(np.maximum(power, _NOTHING * power.max(axis=-1, keepdims=True)))
         grouped: Array = np.add.reduceat(logarithm, self.groups.tolist(), axis=-1)
-        distance: Array = self.square - 2 * (grouped @ self.logarithm.T)
+        some = slice(None) if smoothed else slice(int((self.filter < 0).sum()))
+        distance: Array = self.square[some] - 2 * (grouped @ self.logarithm[some].T)
         best: Array = distance.argmin(axis=-1)
         return best
 
-    def spectrum(self, row: Array, cycles: Array) -> Array:
-        """Of a row or of several, up to a factor, at frequencies in cycles per value."""
+    def expected(self, row: Array) -> Array:
+        """The spectrum of a row or of several, up to a factor, as a series of this length has it in the mean."""
+        cycles = _frequencies(self.count)
+        return self._spectrum(row, cycles, lambda weights: expected_response(weights, self.count))
+
+    def _spectrum(self, row: Array, cycles: Array, response: Callable[[Array], Array]) -> Array:
         white, size = self.white[row][..., None], self.size[row][..., None]
-        spectrum: Array = white + (1 - white) * _memory(self.first[row], self.second[row], cycles) / size
+        memory = _memory(self.first[row], self.second[row], cycles)
+        smoothed = self.filter[row]
+        for number in np.unique(smoothed[smoothed >= 0]):
+            memory[smoothed == number] *= response(_filters(self.count)[number])[1 : len(cycles) + 1]
+        spectrum: Array = white + (1 - white) * memory / size
         return spectrum
 
     def series(self, row: int, series: int, random: np.random.Generator) -> Array:
@@ -109,7 +134,7 @@ class Candidates:
         longer = fft.next_fast_len(2 * self.count, real=True)
         cycles = np.arange(1, (longer + 1) // 2) / longer
         waves = random.standard_normal((series, 2 * len(cycles))).view(complex)
-        waves *= np.sqrt(self.spectrum(np.array(row), cycles))
+        waves *= np.sqrt(self._spectrum(np.array([row]), cycles, lambda weights: power_response(weights, longer)))
         mean = np.zeros((series, 1))
         noise: Array = fft.irfft(np.concatenate([mean, waves], axis=-1), longer, axis=-1)[:, : self.count]
         return noise
@@ -131,8 +156,14 @@ class Spectrum:
     """Lag-one correlation of the series without its trend, corrected for bias."""
 
     @classmethod
-    def of(cls, values: Array, interval_s: float = 1.0) -> Spectrum:
-        """The spectrum without mean and trend; several series are rows."""
+    def of(cls, values: Array, interval_s: float = 1.0, *, smoothed: bool = True) -> Spectrum:
+        """The spectrum without mean and trend; several series are rows.
+
+        Args:
+            values: One series, or several of one length.
+            interval_s: Between two values.
+            smoothed: Whether the noise may have come through a filter.
+        """
         from scipy import fft
 
         count = values.shape[-1]
@@ -143,10 +174,10 @@ class Spectrum:
         cycles = _frequencies(count)
         power = 2 * np.abs(fft.rfft(centred, axis=-1)[..., 1 : len(cycles) + 1]) ** 2 / count**2
         candidates = Candidates.of(count)
-        noise = candidates.best(power)
+        noise = candidates.best(power, smoothed=smoothed)
         # Series of simulated noise share a few rows: each is computed once.
         rows, places = np.unique(noise, return_inverse=True)
-        shape = candidates.spectrum(rows, cycles)[places.reshape(noise.shape)]
+        shape = candidates.expected(rows)[places.reshape(noise.shape)]
         background = shape * (power / shape).mean(axis=-1)[..., None]
         kept = slice(LEAST_CYCLES - 1, None)
         # M. G. Kendall: Note on Bias in the Estimation of Autocorrelation, Biometrika 41(3–4), 1954.
@@ -179,6 +210,25 @@ def _frequencies(count: int) -> Array:
     """In cycles per value; that at half the sampling rate has one degree of freedom instead of two, and is left out."""
     frequencies: Array = np.arange(1, (count + 1) // 2) / count
     return frequencies
+
+
+@lru_cache(maxsize=8)
+def _filters(count: int) -> tuple[Array, ...]:
+    return tuple(filters(count))
+
+
+def _smoothed(number: int, weights: Array, count: int, groups: Array) -> tuple[Array, ...]:
+    """The rows of `Candidates` of noise that came through one filter."""
+    frequencies = _frequencies(count)
+    response = expected_response(weights, count)[1 : len(frequencies) + 1]
+    times = len(weights) * np.array(_BEFORE)
+    before = np.where(times > 0, np.exp(-1 / np.maximum(times, 1e-9)), 0.0)
+    first, white = (axis.ravel() for axis in np.meshgrid(before, _WHITE_SMOOTHED, indexing="ij"))
+    memory = _memory(first, np.zeros(len(first)), frequencies) * response
+    size = memory.mean(axis=-1)
+    logarithm = np.log(np.maximum(white[:, None] + (1 - white[:, None]) * memory / size[:, None], _NOTHING))
+    grouped = np.add.reduceat(logarithm, groups.tolist(), axis=-1) / np.diff(groups, append=len(frequencies))
+    return first, np.zeros(len(first)), white, np.full(len(first), number), size, grouped
 
 
 def _memory(first: Array, second: Array, cycles: Array) -> Array:
