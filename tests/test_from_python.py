@@ -468,3 +468,47 @@ def test_an_option_of_any_size_is_a_number() -> None:
     base = tl.network("dsl").set("duration", "1 s")
     with pytest.raises(tl.ScenarioError, match=r"congestion\.share = True: expected a number, such as 0\.125$"):
         base.set("traffic.download.tcp.congestion", {"kind": "bounded", "share": True}).resolve()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ('run.plot("x.png")', 'plot: "x.png" is no metric; tl.plots.write(run.plot(), "x.png") writes a picture'),
+        ('run.plot(Path("x.jpg"))', 'plot: "x.jpg" is no metric; tl.plots.write(run.plot(), "x.png") writes a picture'),
+        ("run.flow", "a run has no attribute 'flow'; did you mean run.flows?"),
+        ("run.goodput", """a run has no attribute 'goodput'; did you mean run.flows["goodput_bps"]?"""),
+        ("run.connection", """a run has no attribute 'connection'; did you mean run.table("connections")?"""),
+        ('run.table("flow")', 'no table is called "flow"; there are flows, links, nodes; did you mean flows?'),
+        ('tl.loads("one-flow.toml")', "text: expected the TOML text of a scenario; tl.load('one-flow.toml') reads"),
+        ('tl.loads(Path("one-flow.toml"))', "text: expected the TOML text of a scenario; tl.load('one-flow.toml') rea"),
+        ('tl.network("4G")', 'wifi, transatlantic, rack; did you mean "lte"?'),
+        ('tl.network("starlink")', 'wifi, transatlantic, rack; did you mean "leo"?'),
+        (
+            'tl.analyze.correlation(run.flows, "goodput_bps")',
+            'expected a list of columns, such as ["goodput_bps"], not',
+        ),
+    ],
+)
+def test_what_is_typed_wrongly_is_told_what_was_meant(scenario: tl.Scenario, typed: str, meant: str) -> None:
+    with pytest.raises((tl.TightlinkError, AttributeError), match=re.escape(meant)):
+        eval(typed, {"run": tl.simulate(scenario), "tl": tl, "Path": Path})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("left[0]", "net.left[0]"), ("left1", "net.left[1]"), ("net.left.1", "net.left[1]"), ("Net.Left[1]", "net.left[1]"),
+        ("left", "net.left[*]"), ("left[7]", "net.left[*]"), ("net.left[]", "net.left[*]"),
+        ("left" + 5000 * "9", "net.left[*]"), ("gatway", "gateway"),
+    ],
+)  # fmt: skip
+def test_a_node_that_is_none_is_told_which_was_meant(name: str, meant: str) -> None:
+    text = f"""
+    duration = "1 s"
+    topology.net = {{ kind = "dumbbell", pairs = 2, bottleneck = {{ rate = "5 Mbit/s", delay = "1 ms" }}, access.rate = "9 Mbit/s" }}
+    link.gate = {{ ends = ["gateway", "net.left_router"], rate = "2 Mbit/s" }}
+    traffic.x = {{ kind = "bulk", from = "{name}", to = "net.right[1]" }}
+    """
+    with pytest.raises(tl.ScenarioError) as raised:
+        tl.loads(text).resolve()
+    assert raised.value.suggestion == f'"{meant}"'

@@ -318,5 +318,7 @@ def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:
     if found.is_empty():
         names = sorted(frame[column].unique().to_list())
         ending = did_you_mean(wanted, names)
+        if not ending and (start := [name for name in names if name.startswith(f"{wanted.casefold()}_")]):
+            ending = f"; did you mean {start[0]}?"
         raise TightlinkError(f'no series of the {column} "{wanted}": expected {one_of(names)}{ending}')
     return found

@@ -7,10 +7,10 @@ import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from tightlink import arguments, units
-from tightlink.errors import TightlinkError
+from tightlink.errors import TightlinkError, closest, did_you_mean, show
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.run.folder import CAPTURE, SIMULATION, TRACE, read, save
 from tightlink.run.tables import Framed, Simulated, Source
@@ -19,6 +19,9 @@ from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
 if TYPE_CHECKING:
     from tightlink.diagnosis import Why
+
+#: Endings of files of figures.
+_PICTURES: Final = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".tif", ".tiff", ".webp")
 
 
 class Run:
@@ -80,10 +83,29 @@ class Run:
         if name not in self._frames:
             if name not in self.tables:
                 if name not in TABLES:
-                    raise TightlinkError(f'no table is called "{name}"; there are {", ".join(self.tables)}')
+                    raise TightlinkError(
+                        f'no table is called "{name}"; there are {", ".join(self.tables)}'
+                        f"{did_you_mean(name, self.tables)}"
+                    )
                 raise TightlinkError(f"this run has no table {name}: {self._how_to_get(name)}")
             self._frames[name] = self._source.read(name)
         return self._frames[name]
+
+    # Hidden from type checkers, which would take any name for one that there is.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what was probably meant by a name that there is not."""
+            meant = None
+            if not name.startswith("_"):
+                attributes = [each for each in dir(type(self)) if not each.startswith("_")]
+                meant = closest(name, [*attributes, *TABLES])
+                if meant in TABLES and meant not in attributes:
+                    meant = f"table({show(meant)})"
+                columns = ((table, closest(name, [column.name for column in TABLES[table]])) for table in self.tables)
+                meant = meant or next((f"{table}[{show(column)}]" for table, column in columns if column), None)
+            ending = f"; did you mean run.{meant}?" if meant else ""
+            raise AttributeError(f"a run has no attribute {name!r}{ending}", name=name, obj=self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For other processes: the engine's memory stays where it is, and folders are found from anywhere.
@@ -217,6 +239,10 @@ class Run:
             TightlinkError: The run has no such series.
         """
         plots = _above("plots")
+        if isinstance(metric, str | os.PathLike) and Path(metric).suffix.lower() in _PICTURES:
+            picture = Path(metric) if Path(metric).suffix.lower() in _PICTURES[:3] else Path(metric).with_suffix(".png")
+            write = f"tl.plots.write(run.plot(), {show(os.fspath(picture))})"
+            raise TightlinkError(f"plot: {show(os.fspath(metric))} is no metric; {write} writes a picture")
         if metric is None:
             if entity is not None or ax is not None:
                 raise TightlinkError("plot: entity and ax are of one series; expected its metric, too")

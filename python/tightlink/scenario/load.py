@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from tightlink import arguments, control
-from tightlink.errors import ScenarioError, located
+from tightlink.errors import Argument, ScenarioError, located
 from tightlink.scenario import toml
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.overrides import in_unit_of_before, override
 from tightlink.scenario.profiles import PROFILES
+
+#: The name of a file, which is no TOML.
+_NAME: Final = re.compile(r"[^\n=#\"']+\.toml")
 
 
 def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = None) -> Scenario:  # noqa: A002
@@ -57,6 +62,10 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
         tightlink.errors.ScenarioError: duration = 10: expected a unit, too: a time such as "10 ms"; did you mean "10 s"?
     """  # noqa: E501
     changes = dict(set or {})
+    given: object = text
+    if isinstance(given, os.PathLike) or (file is None and isinstance(given, str) and _NAME.fullmatch(given)):
+        meant = f"tl.load({os.fspath(given)!r})"
+        raise ScenarioError(f"the TOML text of a scenario; {meant} reads one from its file", key=Argument("text"))
     with located(file):
         data = before = toml.parse(text)
         if isinstance(data.get("scenario"), str):

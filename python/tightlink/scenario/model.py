@@ -27,8 +27,9 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
 from tightlink import arguments, units
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, show
 from tightlink.scenario import toml
+from tightlink.scenario.endpoints import A_NODE, meant_node
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, NodeNames
 from tightlink.scenario.observe import Observe
@@ -119,8 +120,27 @@ class Scenario(Table):
             # Not at the top: no scenario that is right needs it.
             from tightlink.scenario.described import example
 
-            raise scenario_error(error, partial(example, cls), file, changed) from None
+            problems = scenario_error(error, partial(example, cls), file, changed)
+            for problem in (problems, *problems.others):
+                cls._suggest_node(problem, data)
+            raise problems from None
         return scenario._stamped(file, changed)  # noqa: SLF001
+
+    @classmethod
+    def _suggest_node(cls, problem: ScenarioError, data: Mapping[str, Any]) -> None:
+        """Say which node, or which group of them, was meant by what is no name of any."""
+        if problem.suggestion or not isinstance(problem.value, str) or A_NODE not in problem.expected:
+            return
+        try:
+            network = {key: data[key] for key in ("topology", "link") if key in data}
+            found = cls.model_validate({"duration": "1 s"} | network, by_alias=True, by_name=False)
+            nodes = [node for name, topology in found.topology.items() for node in topology.nodes(name)]
+            groups = [group for name, topology in found.topology.items() for group in topology.groups(name)]
+        except (ValidationError, ScenarioError):
+            return
+        nodes += [end for link in found.link.values() for end in link.ends]
+        meant = meant_node(problem.value, nodes, groups)
+        problem.suggestion = show(meant) if meant else None
 
     def _stamped(self, file: str | None, changed: tuple[str, ...]) -> Self:
         self._file, self._changed = file, changed  # type: ignore[misc]

@@ -11,11 +11,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from tightlink import units
-from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of
+from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of, show
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.delays import LeoDelay, least_delay
 from tightlink.scenario.disciplines import Discipline, Red, Threshold
 from tightlink.scenario.dscp import CODE_POINTS, OTHERS
+from tightlink.scenario.endpoints import A_NODE, meant_node
 from tightlink.scenario.held_disciplines import MarkedClasses
 from tightlink.scenario.loss import loses_nothing, loss_spec
 from tightlink.scenario.outages import RandomOutages
@@ -199,7 +200,7 @@ class Network:
         found = self._find(self._element(name, index))
         if found is None:
             none = "" if self.nodes else ", and there is none without a link, such as link.wire"
-            error = self._unknown(key, name, self.nodes, f"the name of a node{none}")
+            error = self._unknown(key, name, self.nodes, f"{A_NODE}{none}")
             if not written:
                 error.value = ABSENT
             raise error
@@ -256,6 +257,9 @@ class Network:
             names = [other for other in names if "[" not in other]
         names += [f"{group}[*]" for group in self.groups]
         meant = in_quotes(name, names)
+        if meant is None and expected.startswith(A_NODE):
+            near = meant_node(name, list(self.nodes), self.groups)
+            meant = show(near) if near else None
         known = f", {one_of(names)}" if names and not meant else ""
         return ScenarioError(f"{expected}{known}", key=key, value=name, suggestion=meant)
 

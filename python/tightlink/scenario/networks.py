@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from tightlink.errors import ScenarioError, in_quotes, one_of
+from tightlink.errors import ScenarioError, one_of, show
 
 
 @dataclass(frozen=True)
@@ -65,5 +65,8 @@ def ready_network(name: object, error: Callable[..., Exception] = ScenarioError)
     """
     known = networks()
     if not isinstance(name, str) or name not in known:
-        raise error(one_of(known), key="network", value=name, suggestion=in_quotes(name, known))
+        from tightlink.scenario.synonyms import meant_network
+
+        meant = meant_network(name, known)
+        raise error(one_of(known), key="network", value=name, suggestion=show(meant) if meant else None)
     return known[name]

@@ -62,6 +62,18 @@ def meant_control(word: str, controls: Collection[str]) -> str | None:
     return named or closest(plain, controls)
 
 
+def meant_network(word: object, networks: Collection[str]) -> str | None:
+    """The ready network that somebody has in mind who writes an unknown one.
+
+    >>> [meant_network(word, ["lte", "leo", "5g"]) for word in ("4G", "Starlink", "5G", "ltee", 4)]
+    ['lte', 'leo', '5g', 'lte', None]
+    """
+    if not isinstance(word, str):
+        return None
+    named = next((network for network in _named(word, "networks") if network in networks), None)
+    return named or closest(word, networks)
+
+
 def called(word: str, table: type[Table], beside: Collection[str] = (), *, below: bool = True) -> str | None:
     """The key of a table that is called so here or elsewhere, or ``below``, that of a table in it."""
     known = table.keys()
@@ -82,7 +94,7 @@ def called(word: str, table: type[Table], beside: Collection[str] = (), *, below
 
 @cache
 def _elsewhere() -> dict[str, dict[str, str]]:
-    """By what it is called here, the names elsewhere: of keys, of kinds, and of congestion controls."""
+    """By what it is called here, the names elsewhere: of keys, of kinds, of ready networks, of controls."""
     return tomllib.loads((files("tightlink.scenario") / "synonyms.toml").read_text(encoding="utf-8"))
 
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import LINE, MeasurementError
-from tightlink.errors import did_you_mean, one_of
+from tightlink.errors import did_you_mean, one_of, show
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
 from tightlink.experiment.summary import without_censored, without_copies
@@ -131,6 +131,8 @@ def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
         kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
         ways = "pl.from_pandas(table), table.collect(), or runs.collect() of a sweep"
         raise MeasurementError(f"expected a DataFrame of polars, such as {ways}, not {kind}")
+    if isinstance(columns, str):
+        raise MeasurementError(f"expected a list of columns, such as [{show(columns)}], not {show(columns)}")
     for name in columns:
         if name not in frame.columns:
             shown = [column for column in frame.columns if column != LINE]
