@@ -77,6 +77,40 @@ fn conversation() -> Vec<Vec<u8>> {
     frames
 }
 
+/// A frame of Ethernet, IPv4 and UDP between two ends.
+fn datagram(back: bool, payload: &[u8]) -> Vec<u8> {
+    let mut frame = frame(back, 0, 0, 0, payload.len());
+    frame[16..18].copy_from_slice(&((28 + payload.len()) as u16).to_be_bytes());
+    frame[23] = 17;
+    frame[38..40].copy_from_slice(&((8 + payload.len()) as u16).to_be_bytes());
+    frame.truncate(42);
+    frame.extend(payload);
+    frame
+}
+
+/// A handshake of QUIC, and packets whose spin bit switches every ten packets.
+fn quic() -> Vec<Vec<u8>> {
+    let long = |first: u8, ids: &[u8], length: u16| {
+        let mut packet = [&[first, 0, 0, 0, 1][..], ids].concat();
+        packet.extend(if first & 0x30 == 0 { &[0][..] } else { &[] });
+        packet.extend((0x4000 | length).to_be_bytes());
+        packet.resize(packet.len() + usize::from(length), b'p');
+        packet
+    };
+    let ids = [&b"\x08made up!\x02me"[..], b"\x02me\x06server", b"\x06server\x02me"];
+    let mut frames = vec![
+        datagram(false, &long(0xc0, ids[0], 1200)),
+        datagram(true, &[long(0xc0, ids[1], 100), long(0xe0, ids[1], 300)].concat()),
+        datagram(false, &[long(0xc0, ids[2], 100), long(0xe0, ids[2], 1100)].concat()),
+    ];
+    for number in 0..60 {
+        let spin = if number / 10 % 2 == 1 { 0x20 } else { 0 };
+        frames.push(datagram(true, &[&[0x40 | spin], &b"me"[..], &[b'p'; 50]].concat()));
+        frames.push(datagram(false, &[&[0x40 | spin], &b"server"[..], &[b'p'; 20]].concat()));
+    }
+    frames
+}
+
 fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 1] {
@@ -153,6 +187,20 @@ fn both_formats_hold_the_same() {
         assert_eq!((flows.len(), way.data_packets, way.delivered, way.rtt().count), (1, 20, 2000, 21));
         assert_eq!(flows[0].1.state(), "open");
     }
+}
+
+#[test]
+fn quic_is_recognised_and_spins() {
+    let whole = quic();
+    for content in [pcap(&whole), pcapng(&whole)] {
+        let flows = reading(&content).expect("a capture").flows.finish().listed;
+        let found = flows[0].1.quic().expect("a connection of QUIC");
+        assert_eq!((flows.len(), found.version(), found.state(), found.client), (1, 1, "open", Some(0)));
+        assert_eq!([0, 1].map(|direction| found.rtt(direction).count), [4, 4]);
+    }
+    // Without its handshake it is not.
+    let flows = reading(&pcap(&whole[3..])).expect("a capture").flows.finish().listed;
+    assert!(flows[0].1.quic().is_none());
 }
 
 #[test]
@@ -258,6 +306,7 @@ proptest! {
     ) {
         let tunnels = tunnels();
         let mut frames = conversation();
+        frames.extend(quic());
         frames.extend(tunnels.iter().zip(conversation()).map(|(tunnel, frame)| within(tunnel, &within(tunnel, &frame))));
         let mut content = if ng { pcapng(&frames) } else { pcap(&frames) };
         for (place, value, kind) in changes {

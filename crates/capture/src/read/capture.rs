@@ -68,6 +68,7 @@ pub struct Capture {
 /// Between two calls of `proceed`.
 const PAUSE: u64 = 1 << 16;
 const UDP: u8 = 17;
+const UDP_HEADER: usize = 8;
 /// Protocols whose first four bytes are two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 
@@ -243,6 +244,9 @@ impl Reading {
             let payload = length.saturating_sub(headers);
             connection.own(direction, time, packet.length, payload, packet.marked);
             connection.deliver(direction, payload);
+            if packet.protocol == UDP {
+                connection.look_at_datagram(direction, data.get(UDP_HEADER..).unwrap_or_default(), payload, time);
+            }
             return Some(Seen { owner, bare: false, seq: None, found: Found::default() });
         };
         let bare = segment.payload == 0 && !segment.has(SYN | FIN | RST);

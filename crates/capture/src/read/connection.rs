@@ -4,6 +4,7 @@ use super::analysis::{Found, Scale, Tracker, Verdict};
 use super::frame::Nanoseconds;
 use super::ip::End;
 use super::marks::Ecn;
+use super::quic::Quic;
 use super::samples::Samples;
 use super::seen::Numbers;
 use super::segment::{ACK, FIN, RST, SYN, Segment};
@@ -59,6 +60,8 @@ pub struct Connection {
     pub ecn: Ecn,
     /// Each direction over time, of the largest connections.
     pub samples: Option<Box<[Samples; 2]>>,
+    /// What is not encrypted of QUIC, where these datagrams may be some of it.
+    quic: Option<Box<Quic>>,
     tracker: Option<Box<Tracker>>,
     handshake: Handshake,
 }
@@ -82,6 +85,7 @@ impl Connection {
             parts: 0,
             ecn: Ecn::default(),
             samples: None,
+            quic: None,
             tracker,
             handshake: Handshake::default(),
         }
@@ -120,6 +124,24 @@ impl Connection {
     /// Counts payload of datagrams, which are delivered as far as anybody can tell.
     pub fn deliver(&mut self, direction: usize, payload: u32) {
         self.ways[direction].delivered += u64::from(payload);
+    }
+
+    /// Looks at the payload of a UDP datagram, of which `data` was kept, `length` bytes long.
+    pub fn look_at_datagram(&mut self, direction: usize, data: &[u8], length: u32, time: Nanoseconds) {
+        let length = length as usize;
+        if self.quic.is_none() {
+            self.quic = Quic::begin(data, length);
+        }
+        let Some(quic) = &mut self.quic else { return };
+        if let (Some((at, rtt)), Some(samples)) = (quic.look(direction, data, length, time), &mut self.samples) {
+            let bin = samples[direction].at(at);
+            bin.rtt = (bin.rtt.0 + 1, bin.rtt.1.saturating_add(rtt));
+        }
+    }
+
+    /// What is not encrypted of a connection of QUIC; nothing if it is none.
+    pub fn quic(&self) -> Option<&Quic> {
+        self.quic.as_deref().filter(|quic| quic.is_recognised)
     }
 
     /// Looks at a segment.
@@ -254,6 +276,7 @@ impl Connection {
     pub fn conclude(&mut self) {
         self.handshake = self.handshake();
         self.tracker = None;
+        self.quic.take_if(|quic| !quic.is_recognised);
     }
 
     fn handshake(&self) -> Handshake {

@@ -22,6 +22,7 @@ pub mod packets;
 mod pcap;
 mod pcapng;
 pub mod quantiles;
+pub mod quic;
 pub mod samples;
 pub mod seen;
 pub mod segment;

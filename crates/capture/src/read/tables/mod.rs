@@ -2,6 +2,7 @@
 //! Times count from the first packet of the file.
 
 mod packets;
+mod quic;
 mod series;
 mod totals;
 
@@ -15,6 +16,8 @@ use super::frame::Nanoseconds;
 use super::ip::{End, protocol_name};
 use super::marks::Ecn;
 use super::quantiles::Times;
+use super::quic::Quic;
+use super::quic::header::version_name;
 use super::tunnel::Tunnels;
 use super::way::Way;
 
@@ -55,6 +58,24 @@ impl Flow<'_> {
         format!("{}-{}{within}{}", end(self.from()), end(self.to()), self.tunnel)
     }
 
+    fn quic(&self) -> Option<&Quic> {
+        self.connection.quic()
+    }
+
+    /// TCP, QUIC with its version, or another protocol by name.
+    fn transport(&self) -> String {
+        let of_quic = self.quic().map(|quic| format!("quic {}", version_name(quic.version())));
+        of_quic.unwrap_or_else(|| protocol_name(self.connection.ends.protocol))
+    }
+
+    /// Round trips as a sender takes them: of QUIC those of a spin bit that spins.
+    fn rtt(&self) -> Times {
+        match self.quic() {
+            Some(quic) => quic.rtt(self.direction),
+            None => self.way().clear_rtt(),
+        }
+    }
+
     /// Of TCP segments that were looked at, otherwise none.
     fn tcp(&self, count: u64) -> f64 {
         if self.is_tcp() && self.way().looked_at { count as f64 } else { f64::NAN }
@@ -82,6 +103,9 @@ pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
         ("packet_sizes", totals::sizes(&all)),
         ("series", series::series(&all, &names, &flows)),
     ];
+    if flows.iter().any(|flow| flow.quic().is_some()) {
+        tables.push(("quic", quic::quic(&flows)));
+    }
     if tunnels.used().next().is_some() {
         tables.push(("tunnels", totals::tunnels(&tunnels)));
     }
@@ -113,7 +137,7 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
         Column::Float(flows.iter().map(time).collect())
     };
     let texts = |value: fn(&Flow<'_>) -> String| Column::Text(flows.iter().map(value).collect());
-    let rtt: Vec<Times> = flows.iter().map(|flow| flow.way().clear_rtt()).collect();
+    let rtt: Vec<Times> = flows.iter().map(Flow::rtt).collect();
     let round_trip = |value: fn(&Times) -> f64| Column::Float(rtt.iter().map(value).collect());
     Table {
         columns: vec![
@@ -121,7 +145,7 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
             ("label", texts(|flow| flow.label())),
             ("from", texts(|flow| flow.from().0.to_string())),
             ("to", texts(|flow| flow.to().0.to_string())),
-            ("transport", texts(|flow| protocol_name(flow.connection.ends.protocol))),
+            ("transport", texts(|flow| flow.transport())),
             ("start_s", since(|(from, _)| from)),
             ("stop_s", since(|(_, to)| to)),
             ("packets_sent", floats(|flow| flow.way().own_packets as f64)),

@@ -4,6 +4,7 @@
 use tightlink_sim::tables::{Column, Table};
 
 use super::{BITS, Flow, seconds};
+use crate::read::quic::spin::Verdict;
 use crate::read::totals::{self, Totals};
 
 /// More rows of the series than this are not filled up with intervals in which nothing passed.
@@ -105,15 +106,24 @@ fn of_totals(totals: &Totals, names: &[String], rows: &mut Rows) -> Vec<String> 
     interfaces.chain(totals.protocols.iter().map(|of| of.kind.name())).collect()
 }
 
+/// The mean of round trips by how many there are and their sum.
+fn mean_s((count, sum): (u64, u64)) -> f64 {
+    sum as f64 / count as f64 / 1e9
+}
+
 /// Rows of a flow; whether there are any.
 fn of_flow(flow: &Flow<'_>, entity: usize, rows: &mut Rows) -> bool {
     let Some(samples) = flow.connection.samples.as_ref().map(|both| &both[flow.direction]) else { return false };
     let lasts = seconds(samples.interval);
+    let spins = flow.quic().is_some_and(|quic| quic.verdict() == Verdict::Spins);
     let (mut sent, mut acked) = (0, 0);
     for (place, bin) in samples.bins.iter().enumerate() {
         let time_s = ((samples.first + place as i64) as f64 + 1.0) * lasts;
         rows.push(time_s, entity, Metric::Throughput, bin.bytes as f64 * BITS / lasts);
         if !flow.is_tcp() {
+            if spins && bin.rtt.0 > 0 {
+                rows.push(time_s, entity, Metric::Rtt, mean_s(bin.rtt));
+            }
             continue;
         }
         // Nothing is known of intervals in which nothing was sent, no window told, or no round trip ended.
@@ -124,7 +134,7 @@ fn of_flow(flow: &Flow<'_>, entity: usize, rows: &mut Rows) -> bool {
             rows.push(time_s, entity, Metric::ReceiverWindow, f64::from(window));
         }
         if bin.rtt.0 > 0 {
-            rows.push(time_s, entity, Metric::Rtt, bin.rtt.1 as f64 / bin.rtt.0 as f64 / 1e9);
+            rows.push(time_s, entity, Metric::Rtt, mean_s(bin.rtt));
         }
         (sent, acked) = (bin.sent.max(sent), bin.acked.max(acked));
         rows.push(time_s, entity, Metric::Sent, sent as f64);
