@@ -69,6 +69,7 @@ def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: 
         "delays",
         "scatter",
         *_OF_CAPTURES,
+        "quic",
         "tunnels",
         *_OF_LINKS_IN_REAL_TIME,
     }

@@ -1,8 +1,8 @@
 """Captures of real traffic (pcap and pcapng files), and traces of ns-2, as runs.
 
 A capture is read once, from its first packet to its last, in bounded memory. Its tables are those of a run as far as a
-capture can know them, and others that only captures have (`connections`, `interfaces`, `protocols`, `packet_sizes`, and
-`tunnels` where packets came through some).
+capture can know them, and others that only captures have (`connections`, `interfaces`, `protocols`, `packet_sizes`,
+`quic` where there are such connections, and `tunnels` where packets came through some).
 Times count from its first packet.
 
 A trace (``out.tr``, twelve columns) gives the tables of a run as far as it knows them. Its times stay as they are.

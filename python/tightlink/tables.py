@@ -97,6 +97,7 @@ HOW_TO: Final = {
     "deliveries": "only an emulated link has it: tightlink emulate",
     "packets": "simulate with trace=True, or --trace; of a capture, packets=True, or --packets",
     **dict.fromkeys(("connections", "interfaces", "protocols", "packet_sizes"), _OF_CAPTURES),
+    "quic": f"{_OF_CAPTURES}, where the handshake of a QUIC connection was captured",
     "tunnels": f"{_OF_CAPTURES}, where packets came through tunnels",
     "findings": f"{_OF_CAPTURES}, with packets=True, or --packets",
 }

@@ -14,7 +14,7 @@ from tightlink.console import print_json, print_why, say, warned, watching
 from tightlink.errors import ScenarioError
 
 #: Tables that are printed as JSON: those of which the rows are few.
-_PRINTED: Final = ("flows", "connections", "links", "interfaces", "protocols", "tunnels")
+_PRINTED: Final = ("flows", "connections", "quic", "links", "interfaces", "protocols", "tunnels")
 
 
 @with_table_options
@@ -44,7 +44,7 @@ def capture(
         only: Packets to read: of an address such as 10.0.0.1, a port such as :443, or a flow by its name and what comes
             back.
         report: File to write the report to, one HTML file.
-        json_: Print manifest, flows, connections, links, interfaces, protocols and tunnels as JSON; of a trace
+        json_: Print manifest, flows, connections, quic, links, interfaces, protocols and tunnels as JSON; of a trace
             flows and links.
     """
     if packets and output is None:

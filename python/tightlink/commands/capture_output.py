@@ -52,6 +52,8 @@ _LINK: Final = {
     "queue max": "queue_max_packets",
     "utilization": "utilization",
 }
+#: What tables of TCP and of QUIC have under one name.
+_OF_BOTH: Final = ("connection", "state", "initial_rtt_s", "rtt_mean_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s")
 #: Headers that go first where a terminal is too narrow.
 _DROP: Final = ("transport", "start", "jitter", "packets", "RTT max", "state", "type", "bytes")
 
@@ -111,4 +113,10 @@ def largest(run: Run, most: int) -> pl.DataFrame:
     connections = run.table("connections").drop("label")
     # Of what both have, a capture fills that of its connections.
     double = set(flows.columns) & set(connections.columns) - {"flow"}
-    return flows.drop(double).join(connections, on="flow", how="left", maintain_order="left")
+    found = flows.drop(double).join(connections, on="flow", how="left", maintain_order="left")
+    if "quic" not in run.tables:
+        return found
+    of_quic = run.table("quic").drop("label").select("flow", pl.exclude("flow").name.suffix("_of_quic"))
+    return found.join(of_quic, on="flow", how="left", maintain_order="left").with_columns(
+        pl.coalesce(pl.col(name), pl.col(f"{name}_of_quic")).alias(name) for name in _OF_BOTH
+    )

@@ -149,9 +149,9 @@ def _of_capture(run: Run, flows: pl.DataFrame) -> list[Diagnosis]:
 
     asked = flows["flow"].to_list()
     looked_at = pl.concat([flows, _largest(run.flows).head(_MOST_FLOWS)]).unique("flow", maintain_order=True)
-    connections = run.table("connections")
-    connections = connections.filter(connections["flow"].is_in(looked_at["flow"].to_list()))
-    details = {row["flow"]: row for row in connections.iter_rows(named=True)}
+    tables = [run.table(name) for name in ("connections", "quic") if name in run.tables]
+    wanted = looked_at["flow"].to_list()
+    details = {row["flow"]: row for table in tables for row in table.filter(table["flow"].is_in(wanted)).to_dicts()}
     # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
     ranked = [
         {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s")}

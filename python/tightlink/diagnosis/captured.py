@@ -36,6 +36,7 @@ from tightlink.diagnosis.captured_causes import (
 )
 from tightlink.diagnosis.captured_copies import at_two_places, has_copies, without_copies
 from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
+from tightlink.diagnosis.captured_quic import QUIC, of_quic
 from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
 from tightlink.diagnosis.remarks import handshake, remarks
@@ -71,8 +72,15 @@ def of_captured(rows: Sequence[Mapping[str, Any]], asked: Collection[int] | None
         for row in connections
         if asked is None or row["flow"] in asked
     ]
-    others = (row for row in rows if row["transport"] != "tcp" and (asked is None or row["flow"] in asked))
-    return [*told_together(found), *of_messages(others)]
+    quic = of_quic((row for row in rows if row["transport"].startswith(QUIC)), asked)
+    others = (
+        row
+        for row in rows
+        if row["transport"] != "tcp"
+        and not row["transport"].startswith(QUIC)
+        and (asked is None or row["flow"] in asked)
+    )
+    return [*told_together(found), *told_together(quic), *of_messages(others)]
 
 
 def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:

@@ -35,6 +35,16 @@ _CONNECTIONS: Final = {
     ),
     "Round trips, of what was retransmitted, too.": ("rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s"),
 }
+#: The same of QUIC.
+_QUIC: Final = {
+    "QUIC. Its losses, ACKs, windows and ends are encrypted and not known.": (
+        *("version", "sender", "state", "initial_rtt_s", "handshake_behind_s", "retries", "zero_rtt_packets"),
+        "spin_bit",
+    ),
+    "Round trips of QUIC by its spin bit, and how long neither end sent anything.": (
+        *("rtt_samples", "rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s", "rtt_behind_median_s", "idle_s"),
+    ),
+}
 
 
 def lead(run: Run) -> str:
@@ -85,6 +95,10 @@ def flows(run: Run) -> Section:
     if connections.height:
         detailed = largest.select("flow", "label").join(connections.drop("label"), on="flow", maintain_order="left")
         blocks += [Table(detailed.select("label", *columns), said) for said, columns in _CONNECTIONS.items()]
+    if "quic" in run.tables:
+        own = run.table("quic").filter(pl.col("flow").is_in(largest["flow"].to_list()))
+        own = largest.select("flow").join(own, on="flow", maintain_order="left")
+        blocks += [Table(own.select("label", *columns), said) for said, columns in _QUIC.items() if own.height]
     return Section("Flows", "", blocks)
 
 
