@@ -31,7 +31,7 @@ def resolved(queue: object) -> dict[str, Any]:
     return spec
 
 
-@pytest.mark.parametrize("kind", ["fq-codel", "cake", "pie", "dualpi2", "fq-pie", "fq-cobalt"])
+@pytest.mark.parametrize("kind", ["fq-codel", "cake", "pie", "dualpi2", "fq-pie", "cobalt", "fq-cobalt"])
 @pytest.mark.parametrize("before", ["codel", "fq-codel", "cake", "pie", "dualpi2"])
 def test_another_kind_has_its_own_defaults(before: str, kind: str) -> None:
     changed = with_queue({"kind": before}).set("link.a.queue.kind", kind)

@@ -38,7 +38,7 @@ _RED_MOST_PROBABILITY: Final = 0.5
 #: REM: weights in a step of the price, and the base of its probability, where numbers still tell packets apart.
 PriceStep = Annotated[float, above(0, 1000, 0.1)]
 PriceBase = Annotated[float, between(1.000_001, 10, 1.001)]
-#: Of Linux' CoDel and PIE, which keep delays short by themselves.
+#: Of Linux' CoDel and PIE, which keep delays short by themselves, as COBALT does.
 SELDOM_REACHED: Final = "1000 packets"
 
 

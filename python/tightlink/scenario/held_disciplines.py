@@ -98,6 +98,7 @@ class Cobalt(_Controlled):
     """CoDel, whose drops thin out as they came, and BLUE against flows that do not answer (CAKE's)."""
 
     kind: Literal["cobalt"] = "cobalt"
+    limit: QueueLimit = SELDOM_REACHED
 
 
 class FqCobalt(_ControlledFlows):
