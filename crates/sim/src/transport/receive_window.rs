@@ -188,7 +188,7 @@ impl ReceiveWindow {
     pub fn establish(&mut self, now: Time, sent: Time) {
         self.handshake_s = now.since(self.synchronized);
         self.back_s = sent.since(self.synchronized).max(0.0);
-        self.since = sent;
+        self.since = now;
     }
 
     /// Segment `seq` came that was sent at `sent`; what is in order ends before packet `next`. True if the window grows.
@@ -286,6 +286,21 @@ mod tests {
             assert!(window.window * 2.0 >= 1448.0 * f64::from(10 << (round - 1)), "round {round}: {window:?}");
         }
         assert!(counts[2..6].iter().all(|grown| *grown > 10), "{counts:?}");
+    }
+
+    /// Traced on Linux 6.18 over 10 Mbit/s and 5 ms: the first measure begins when the handshake ends and not when what ends it was
+    /// sent, and is of ten segments.
+    #[test]
+    fn the_first_measure_begins_when_the_handshake_ends() {
+        let mut window = ReceiveWindow::new(1448, 2172.0);
+        let at = |ms: f64| Time::new(ms / 1e3);
+        window.synchronize(at(5.2));
+        window.establish(at(15.25), at(10.2));
+        for segment in 1..=11_u32 {
+            let now = at(15.23 + 1.2 * f64::from(segment));
+            window.receive(now, at(10.2), (segment, segment + 1), Beyond::default());
+        }
+        assert_eq!((window.since, window.first), (at(15.23 + 1.2 * 10.0), 11));
     }
 
     /// Round trips of 100.6 ms are 100 or 101 ticks, by when they begin: after 101 the next measure begins with a segment
