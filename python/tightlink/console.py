@@ -22,7 +22,7 @@ from tightlink import units
 from tightlink.csv_text import as_csv
 from tightlink.diagnosis import Why
 from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
-from tightlink.numbers import NONE, NOTHING, grouped
+from tightlink.numbers import NONE, NOTHING, grouped, is_share
 from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
 
@@ -49,10 +49,6 @@ _NARROWEST: Final = 20
 _BETWEEN_LINES_S: Final = 30.0
 _BETWEEN_LINES: Final = 0.1
 _LONGEST_SILENCE_S: Final = 300.0
-#: Columns of shares of a whole.
-_SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
-#: Columns that begin alike and are not.
-_COUNTS: Final = "loss_run"
 
 
 def print_text(text: str = "", *, end: str = "\n", indent: int = 0) -> None:
@@ -308,11 +304,6 @@ def rounded(value: float | None, write: Callable[[float], str]) -> str:
     if value is None or not math.isfinite(value):
         return NONE
     return grouped(write(float(f"{value:.{_DIGITS}g}")))
-
-
-def is_share(column: str) -> bool:
-    """Whether values of a column are shares, which people read in per cent."""
-    return column.startswith(_SHARES) and not column.startswith(_COUNTS)
 
 
 def largest(column: str) -> float:

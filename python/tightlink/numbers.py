@@ -16,6 +16,10 @@ NONE: Final = "–"
 #: Sign, whole part, decimals, and what follows: an exponent, a unit.
 _NUMBER: Final = re.compile(r"([-+−]?)(\d+)((?:\.\d+)?)(.*)", re.DOTALL)
 
+#: Columns of shares of a whole, and what begins alike and is none.
+_SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
+_NO_SHARES: Final = "loss_run"
+
 
 def grouped(number: str | float) -> str:
     """A number, or one that is written already and may have a unit, with its thousands apart and a minus sign.
@@ -59,6 +63,15 @@ NOTHING: Final = 1e-12
 #: Half an interval of too few replications, and what it means.
 UNKNOWN: Final = "?"
 TOO_FEW: Final = f"± {UNKNOWN}: too few replications for an interval, which would leave the values that are possible"
+
+
+def is_share(column: str) -> bool:
+    """Whether values of a column are shares, which people read in per cent.
+
+    >>> is_share("utilization"), is_share("loss_runs")
+    (True, False)
+    """
+    return column.startswith(_SHARES) and not column.startswith(_NO_SHARES)
 
 
 def leaves(value: float, half_width: float, most: float = math.inf) -> bool:

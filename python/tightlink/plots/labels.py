@@ -10,7 +10,7 @@ from typing import Final
 
 from tightlink import reduce
 from tightlink.lazy import pl
-from tightlink.numbers import NOTHING, grouped, percent
+from tightlink.numbers import NOTHING, grouped, is_share, percent
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,6 @@ _UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
 _TIME: Final = "time_s"
 _LONG: Final[tuple[tuple[str, float, float], ...]] = (("h", 3600.0, 5 * 3600.0), ("min", 60.0, 1800.0))
 _COUNTS: Final = {"_packets": "packets", "_pps": "packets/s", "_bdp": "BDP"}
-_SHARES: Final = ("limited_by_", "utilization", "loss", "load")
 _SHARES_OF_GROUPS: Final = ("share", "loss")
 #: What is at most 1: shares of a whole, which loads may exceed, and Jain's index.
 _AT_MOST_ONE: Final = re.compile(r"(?:[^.]+\.)?(?:utilization|loss|share|jain)|limited_by_\w+")
@@ -94,7 +93,7 @@ Axis(title='utilization (%)', factor=100.0))
             if largest is not None and largest >= least:
                 return Axis(f"{words('time')} ({unit})", 1.0 / size)
     of_group = _OF_GROUP.fullmatch(column)
-    if column.startswith(_SHARES) or (of_group and of_group[2] in _SHARES_OF_GROUPS):
+    if is_share(column) or (of_group and of_group[2] in _SHARES_OF_GROUPS):
         return Axis(f"{words(column)} (%)", 100.0)
     for ending, scales in _UNITS.items():
         if column.endswith(ending):

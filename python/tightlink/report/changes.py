@@ -29,11 +29,9 @@ from tightlink.experiment.metrics import is_largest, is_mean_of_flows
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
-from tightlink.numbers import grouped
+from tightlink.numbers import grouped, is_share
 from tightlink.plots import labels
 
-#: Shares of a whole, of which differences count as they are; others as shares of the largest mean.
-_SHARES: Final = ("utilization", "loss", "jain", "share", "load")
 #: Digits of the larger of two means, and how many more there may be.
 _DIGITS: Final = 3
 _MORE: Final = 4
@@ -259,7 +257,9 @@ def _between(
     difference, largest = abs(other - one), max(map(abs, means))
     if not difference > noise:
         return None
-    size = difference if response.rpartition(".")[2].startswith(_SHARES) else difference / largest
+    metric = response.rpartition(".")[2]
+    # Differences of shares count as they are, others as shares of the largest mean.
+    size = difference if is_share(metric) or metric.startswith("jain") else difference / largest
     names = table[factor].to_list()
     ends = (names[places[0]], names[places[1]])
     return Change(factor, response, ends, (one, other), min(size, 1.0), _beyond(names, means, (one, other), noise))

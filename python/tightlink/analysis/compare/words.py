@@ -22,9 +22,9 @@ from typing import Final
 
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.console import is_share, largest, quantity
+from tightlink.console import largest, quantity
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, UNKNOWN, interval, leaves, percent
+from tightlink.numbers import NONE, UNKNOWN, interval, is_share, leaves, percent
 from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
