@@ -21,6 +21,8 @@ QUIC: Final = "quic "
 _SELDOM, _MOSTLY = 0.1, 0.5
 #: Round trips longer by less than this are what hosts take themselves.
 _OF_HOSTS_S: Final = 0.0005
+#: Of fewer round trips half may be long by chance.
+_MANY_SAMPLES: Final = 10
 #: A packet of QUIC as all paths carry it, in bytes.
 _PACKET: Final = 1200
 _ENCRYPTED: Final = "losses, ACKs and windows of QUIC are encrypted"
@@ -49,7 +51,7 @@ def _of(name: str, flows: Sequence[Mapping[str, Any]]) -> Diagnosis:
     words = [cause.said]
     delay = None
     if cause.name != "not_connected":
-        delay = _delay(row)
+        delay = _delay(row, _shortest_s(flows))
         idle = _idle(flows)
         if cause.name != "application" and idle >= _SELDOM:
             words.append(
@@ -71,7 +73,7 @@ def _cause(row: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> Cause:
             f"applications have nothing to send: neither end of the {_named(row)} connection sends anything "
             f"{percent(_idle(flows))} of the time",
         )
-    if _has_queue(row):
+    if _has_queue(row, _shortest_s(flows)):
         return likely(
             "saturated_link",
             "a link of the path is saturated: packets wait in a queue, or its delay varies; what is lost of them is "
@@ -90,20 +92,25 @@ def _idle(flows: Sequence[Mapping[str, Any]]) -> float:
     return float((flows[0].get("idle_s") or 0.0) / lasts) if lasts > 0 else 0.0
 
 
-def _has_queue(row: Mapping[str, Any]) -> bool:
+def _shortest_s(flows: Sequence[Mapping[str, Any]]) -> float:
+    """The path's shortest round trip: the spin bits of both directions, and the handshake, have the whole path."""
+    known = (row[name] for row in flows for name in ("rtt_min_s", "initial_rtt_s"))
+    return float(min((rtt for rtt in known if rtt is not None), default=0.0))
+
+
+def _has_queue(row: Mapping[str, Any], shortest: float) -> bool:
     """Whether half of the round trips are long, and hold a first window: others may wait for a packet to leave."""
-    if row["rtt_samples"] < evidence.FEW_SAMPLES:
+    if row["rtt_samples"] < _MANY_SAMPLES:
         return False
-    shortest, median = row["rtt_min_s"], row["rtt_median_s"]
+    median = row["rtt_median_s"]
     filled = (row["throughput_bps"] or 0.0) * median / 8 >= evidence.INITIAL_WINDOW * _PACKET
     return bool(filled and median > max(STANDS * shortest, shortest + _OF_HOSTS_S))
 
 
-def _delay(row: Mapping[str, Any]) -> Delay | None:
+def _delay(row: Mapping[str, Any], shortest: float) -> Delay | None:
     """What queues add to round trips by the spin bit, those of the whole path, wherever the capture is."""
     if row["rtt_samples"] < evidence.FEW_SAMPLES:
         return None
-    shortest = row["rtt_min_s"]
     # Percentiles are known within 1 %: they may be below the shortest.
     mean, p95 = row["rtt_mean_s"] - shortest, max(0.0, row["rtt_p95_s"] - shortest)
     text = (
