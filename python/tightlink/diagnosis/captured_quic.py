@@ -17,6 +17,8 @@ from tightlink.diagnosis.words import ms, percent
 
 #: What transports of such flows begin with.
 QUIC: Final = "quic "
+#: What the table calls a version that is of no protocol, but makes servers name theirs (RFC 9000 §15).
+_RESERVED: Final = "reserved version"
 #: A share of its time in which neither end of a connection sends: worth a word; what bounds it.
 _SELDOM, _MOSTLY = 0.1, 0.5
 #: Round trips longer by less than this are what hosts take themselves.
@@ -65,7 +67,9 @@ def _cause(row: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> Cause:
     if row["state"] == "unanswered":
         return Cause("not_connected", None, "certain", "", f"the connection of {_named(row)} was unanswered")
     if row["state"] == "refused":
-        text = f"the server speaks no version of QUIC that the client asked for ({row['version']}), as its answer says"
+        text = f"the server does not speak QUIC {row['version']}, which the client asked for, as its answer says"
+        if row["version"] == _RESERVED:
+            text = "the client tried a version of QUIC that is reserved, and nothing followed the server's list of them"
         return Cause("not_connected", None, "certain", "", text)
     if _idle(flows) >= _MOSTLY:
         return likely(
