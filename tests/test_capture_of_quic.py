@@ -290,6 +290,22 @@ def test_a_disabled_spin_bit(tmp_path: Path, bits: tuple[Any, Any], verdict: str
     assert "the handshake took 21 ms" in run.why().sentence
 
 
+@pytest.mark.parametrize("window", [2, 20])
+@pytest.mark.parametrize("packets", [20, 50])
+def test_few_random_bits_are_seldom_taken_for_ones_that_spin(tmp_path: Path, window: int, packets: int) -> None:
+    found = []
+    for seed in range(20):
+        rng = random.Random(seed)
+
+        def chance(rng: random.Random = rng) -> bool:
+            return rng.random() < 0.5
+
+        run = read(tmp_path, Download(window=window, packets=packets, bits=(chance, chance)).frames())
+        found.append(run.table("quic")["spin_bit"][0])
+    # Chance alone makes a third of such short ones switch about as often as a bit that spins.
+    assert found.count("spins") <= 2
+
+
 def test_what_is_printed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, page = tmp_path / "quic.pcapng", tmp_path / "report.html"
     file.write_bytes(pcapng(Download(packets=300).frames()))

@@ -18,6 +18,11 @@ const PER_ID: (u64, u64) = (100, 20);
 /// So many packets, or more, before a bit is one that is chosen at random.
 const RANDOM: u64 = 16;
 
+/// From so many packets on their shares are those of chance, or not.
+const SURE: u64 = 64;
+/// Fewer round trips do not show that a bit spins.
+const LEAST: u64 = 3;
+
 /// What a spin bit does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -160,7 +165,11 @@ impl Spin {
         if self.packets >= RANDOM && half && (spread || too_soon) {
             return Verdict::Random;
         }
-        if self.times.count >= 2 && !(half && too_soon) { Verdict::Spins } else { Verdict::Unknown }
+        // Of few packets chance may leave other shares, and so much of a bit that spins is seldom out of order.
+        let near_half = 4 * self.switches > pairs && 4 * self.switches < 3 * pairs;
+        let near_spread = 8 * self.alone > runs && 8 * self.alone < 7 * runs;
+        let by_chance = self.packets < SURE && near_half && near_spread || too_soon && 8 * self.switches > pairs;
+        if self.times.count >= LEAST && !by_chance { Verdict::Spins } else { Verdict::Unknown }
     }
 
     /// Whether a round trip may be longer than the path's since no end had anything to send.
