@@ -93,7 +93,7 @@ Axis(title='utilization (%)', factor=100.0))
             if largest is not None and largest >= least:
                 return Axis(f"{words('time')} ({unit})", 1.0 / size)
     of_group = _OF_GROUP.fullmatch(column)
-    if is_share(column) or (of_group and of_group[2] in _SHARES_OF_GROUPS):
+    if (is_share(column) and not column.startswith("share")) or (of_group and of_group[2] in _SHARES_OF_GROUPS):
         return Axis(f"{words(column)} (%)", 100.0)
     for ending, scales in _UNITS.items():
         if column.endswith(ending):
