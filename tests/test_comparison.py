@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -723,3 +725,20 @@ def test_the_report_is_there_when_nobody_reads_the_tables(
     monkeypatch.setattr("sys.stdout", sys.stdout)
     assert cli.main(["compare", str(folder), str(folder), "-o", str(tmp_path / "out")]) == 1
     assert (tmp_path / "out/report.html").is_file()
+
+
+def test_a_comparison_in_a_notebook_is_tables(one_flow: str) -> None:
+    base = tl.loads(one_flow).set("duration", "2 s")
+    found = tl.compare(tl.simulate(base), tl.simulate(base.set("link.bottleneck.queue", "5 packets")))
+    shown = found._repr_html_()
+    assert shown.startswith("<p><b>Comparison</b>: second against first</p><table>")
+    assert '<td style="text-align:left">link.bottleneck.queue</td><td style="text-align:left">20 packets</td>' in shown
+    assert re.search(r'>goodput, all flows</td><td style="text-align:right">[0-9.]+ Mbit/s</td>', shown)
+    assert shown.count("<table>") == shown.count("</table>") == 2
+    # Names are of others.
+    marked = replace(found, titles=("<b>", "a&b"), warnings=("<i>",), notes=("<u>",))._repr_html_()
+    assert "a&amp;b against &lt;b&gt;" in marked
+    assert "<p><b>Warning:</b> &lt;i&gt;</p>" in marked
+    assert "<p>&lt;u&gt;</p>" in marked
+    assert "<p>nothing in common</p>" in replace(found, values=found.values.clear(), summary=found.summary.clear(),
+                                                differences=found.differences.clear())._repr_html_()  # fmt: skip

@@ -80,6 +80,12 @@ class Comparison:
 
         return text(self)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as tables, and what must be read before it is trusted."""
+        from tightlink.analysis.compare.words import as_html
+
+        return as_html(self)
+
     def of(self, table: str, metric: str) -> pl.DataFrame:
         """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits.
 

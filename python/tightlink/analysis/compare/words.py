@@ -15,8 +15,9 @@ Example:
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -74,18 +75,42 @@ def summarized(found: Comparison) -> pl.DataFrame:
 
 def text(found: Comparison) -> str:
     """What differs between two scenarios, and what became better and worse; of folders the main values of runs."""
-    values = found.values.filter(is_main() & (pl.col("table") != "series"))
-    parts = [
-        (found.differences.rename(dict(zip(("key", *SIDES), ("scenario", *found.titles), strict=True))), (1, 2)),
-        (summarized(found), (4,)) if found.summary.height else (written(values), (1,)),
-    ]
     tables = [
         layout(TextTable(part.columns, [tuple(map(str, row)) for row in part.rows()], words), None)
-        for part, words in parts
-        if part.height
+        for part, words in _parts(found)
     ]
     said = ["\n".join([*table.head, *table.lines]) for table in tables] or ["nothing in common"]
     return "\n\n".join([*said, *(["\n".join(found.notes)] if found.notes else [])])
+
+
+def as_html(found: Comparison) -> str:
+    """The same for notebooks, with what must be read before it is trusted."""
+    tables = []
+    for part, words in _parts(found):
+        sides = [
+            f'<td style="text-align:{"left" if place in {0, *words} else "right"}">' for place in range(part.width)
+        ]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in part.columns)
+        rows = (zip(sides, map(str, row), strict=True) for row in part.rows())
+        lines = ("".join(f"{cell}{html.escape(value)}</td>" for cell, value in row) for row in rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        tables.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    first, second = map(html.escape, found.titles)
+    warned = (f"<p><b>Warning:</b> {html.escape(warning)}</p>" for warning in found.warnings)
+    notes = (f"<p>{html.escape(note)}</p>" for note in found.notes)
+    said = tables or ["<p>nothing in common</p>"]
+    return "".join([f"<p><b>Comparison</b>: {second} against {first}</p>", *warned, *said, *notes])
+
+
+def _parts(found: Comparison) -> Iterator[tuple[pl.DataFrame, tuple[int, ...]]]:
+    """Tables that are not empty, and the places of their columns of words: differences, and the summary or values."""
+    if found.differences.height:
+        yield found.differences.rename(dict(zip(("key", *SIDES), ("scenario", *found.titles), strict=True))), (1, 2)
+    values = found.values.filter(is_main() & (pl.col("table") != "series"))
+    if found.summary.height:
+        yield summarized(found), (4,)
+    elif values.height:
+        yield written(values), (1,)
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
