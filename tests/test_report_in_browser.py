@@ -446,6 +446,40 @@ def test_dragging_over_the_strip_zooms_every_panel(chromium: Page, over_time: Pa
     assert all(time < 1.1 for time in times[1:])
 
 
+def test_the_keyboard_picks_out_and_zooms_as_the_mouse_does(chromium: Page, over_time: Path, tmp_path: Path) -> None:
+    script = """
+    const press = (part, key) => part.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const reached = [...svg.querySelectorAll("[tabindex='0']")];
+    said.reached = reached.map((part) => part.getAttribute("aria-label"));
+    const name = reached.find((part) => part.textContent === "up[1]"), strip = svg.querySelector("[aria-label^=Zoom]");
+    const settle = () => new Promise((resume) => setTimeout(resume, 200));
+    const look = (key) => { hover(0.9); said[key] = tips(); };
+    (async () => {
+      look("before");
+      press(name, " "); await settle(); look("picked");
+      press(name, "Escape"); await settle(); look("all");
+      press(strip, "+"); await settle(); look("near");
+      press(strip, "ArrowLeft"); await settle(); look("left");
+      press(strip, "Escape"); await settle(); look("whole");
+      told();
+    })();
+    """
+    said = _said(chromium, over_time, tmp_path, script)
+    names = [f"Show {name} alone; Escape for all" for name in ("up[0]", "up[1]", "up[2]", "wire")]
+    assert said["reached"] == ["Zoom: plus and minus, arrow keys to move, Escape for all", *names]
+    assert re.findall(r"up\[\d\]", said["picked"][0]) == ["up[1]"]
+    assert len(re.findall(r"up\[\d\]", said["all"][0])) == 3
+
+    def end(key: str) -> float:
+        return float(re.findall(r"time \(s\)\s+([0-9.]+)", said[key][0])[0])
+
+    # Half of the time about its middle, then from an eighth of it on, then all of it.
+    whole, duration = end("before"), 4
+    assert end("near") == pytest.approx(duration / 4 + whole / 2, abs=0.05 * duration)
+    assert end("left") == pytest.approx(duration / 8 + whole / 2, abs=0.05 * duration)
+    assert end("whole") == whole
+
+
 @pytest.mark.parametrize("window", [(1300, 900), (800, 900), (400, 900)])
 def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(
     chromium: Page, window: tuple[int, int], tmp_path: Path

@@ -134,6 +134,7 @@
           place.style.paddingTop = `${Math.max(0, MENU - view.origin()[1])}px`;
         }
         if (panels) {
+          byKeys(place);
           addEventListener("resize", () => view.width(room()).runAsync());
         }
         box.dataset.state = "drawn";
@@ -142,6 +143,52 @@
         place.innerHTML = '<p class="failed">This chart cannot be drawn.</p>';
         console.error(error);
       }
+    }
+
+    // The keyboard does what the mouse does: it clicks on the names of a legend, and drags over the strip below.
+    function byKeys(place) {
+      const fire = (target, kinds, x, y) => kinds.forEach((kind) => target.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX: x, clientY: y })));
+      const focusable = (part, role, name) => Object.entries({ tabindex: "0", role, "aria-label": name }).forEach((each) => part.setAttribute(...each));
+      const pressed = (part, keys) => part.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in keys)) return;
+        event.preventDefault();
+        keys[event.key]();
+      });
+      for (const name of place.querySelectorAll(".role-legend-label text")) {
+        focusable(name, "button", `Show ${name.textContent} alone; Escape for all`);
+        const click = (part) => () => {
+          const { left, top } = part.getBoundingClientRect();
+          fire(part, ["pointermove", "pointerdown", "pointerup", "click"], left + 3, top + 3);
+        };
+        // A click beside all that is drawn is one on nothing.
+        const [pick, all] = [click(name), click(place.querySelector("svg"))];
+        pressed(name, { Enter: pick, " ": pick, Escape: all });
+      }
+      const strip = place.querySelector(".strip_group path.background");
+      if (!strip) return;
+      const drag = (from, to) => {
+        const { left, top, width, height } = strip.getBoundingClientRect();
+        const at = (share) => left + Math.min(1, Math.max(0, share)) * width;
+        const down = top + height / 2;
+        fire(strip, ["pointermove", "pointerdown"], at(from), down);
+        fire(window, ["pointermove", "pointerup"], at(to), down);
+      };
+      const zoomed = (change) => () => {
+        const [all, chosen] = [strip, place.querySelector(".zoom_brush path")].map((part) => part.getBoundingClientRect());
+        const [low, high] = chosen.width > 0 ? [chosen.left, chosen.right].map((x) => (x - all.left) / all.width) : [0, 1];
+        const [middle, half] = change((low + high) / 2, (high - low) / 2);
+        if (half >= 0.49) fire(strip, ["dblclick"], all.left + 1, all.top + 1);
+        else drag(...[-half, half].map((away) => Math.min(1 - half, Math.max(half, middle)) + away));
+      };
+      focusable(strip, "button", "Zoom: plus and minus, arrow keys to move, Escape for all");
+      const nearer = zoomed((middle, half) => [middle, half / 2]);
+      pressed(strip, {
+        "+": nearer, "=": nearer, Enter: nearer,
+        "-": zoomed((middle, half) => [middle, half * 2]),
+        ArrowLeft: zoomed((middle, half) => [middle - half / 2, half]),
+        ArrowRight: zoomed((middle, half) => [middle + half / 2, half]),
+        Escape: zoomed(() => [0.5, 0.5]),
+      });
     }
 
     // What a chart is called for those who hear it: its section, and its title or else its axes.
