@@ -124,6 +124,14 @@ def test_a_block_that_there_is_not() -> None:
         page("# Title\n\n## Part\n\n[[tabel]]\n", {}, {"table": FRAME})
 
 
+def test_a_block_without_a_place_is_not_lost() -> None:
+    text = "# Title\n\n## Part\n\n[[table]]\n"
+    with pytest.raises(tl.TightlinkError, match=r'block "loss" is given and placed nowhere: expected \[\[loss\]\]$'):
+        page(text, {}, {"table": FRAME, "loss": FRAME})
+    # What there is not this time needs no place.
+    assert len(page(text, {}, {"table": FRAME, "loss": None}).sections) == 1
+
+
 def _scenario(window: int, seed: int) -> tl.Scenario:
     wire = tl.Link(ends=("a", "b"), rate="1 Mbit/s", delay="5 ms", queue="20 packets", loss=0.05)
     ftp = tl.Bulk(from_="a", to="b", tcp=tl.Tcp(window=f"{window} packets"))

@@ -43,6 +43,7 @@ from tightlink.studies.expressions import fill
 from tightlink.studies.study import Report
 
 _BLOCK: Final = re.compile(r"\[\[([\w.-]+)\]\] ?(.*)", re.DOTALL)
+_PLACED: Final = re.compile(r"\[\[([\w.-]+)\]\]")
 #: What stands in its own line: items of a list.
 _ITEM: Final = re.compile(r"\n(?!- )")
 
@@ -67,12 +68,17 @@ def page(
             names of their files.
 
     Raises:
-        TightlinkError: It names what was not observed, or a block that there is not.
+        TightlinkError: It names what was not observed, or a block that there is not, or has no place for one.
     """
     whole = text.read_text(encoding="utf-8") if isinstance(text, Path) else text
     head, *parts = re.split(r"^## ", whole, flags=re.MULTILINE)
     title, _, lead = head.strip().partition("\n")
     sections = [section for part in parts if (section := _section(part, names, blocks)) is not None]
+    placed = {found[1] for found in _PLACED.finditer(whole)}
+    if lost := [name for name, block in blocks.items() if block is not None and name not in placed]:
+        raise TightlinkError(
+            f'text of the report: block "{lost[0]}" is given and placed nowhere: expected [[{lost[0]}]]'
+        )
     draw = partial(_draw, figures or {})
     return Report(title.removeprefix("# "), "\n\n".join(_paragraphs(lead, names)), sections, draw, picture=picture)
 
