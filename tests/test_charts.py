@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import polars as pl
 import pytest
 
 from drawn import Drawn
-from tightlink import cli
+from tightlink import cli, plots
+from tightlink.plots import paper
 from tightlink.report import charts
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -124,3 +126,16 @@ def test_losses_and_rates_over_decades_of_loss_are_straight_lines() -> None:
     near = means.with_columns(pl.Series("link.b.loss", [0.001, 0.002, 0.004]))
     y = charts.over_levels(near, "link.b.loss", "goodput_bps").to_dict()["layer"][-1]["encoding"]["y"]
     assert y["scale"]["type"] == "linear"
+
+
+def test_figures_are_called_what_they_show(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
+    plain, titled = (charts.line(frame, "time_s", "goodput_bps", title=title) for title in ("", "A <b> & c"))
+    for drawn, name in (
+        (plain, "goodput (Mbit/s) over time (s)"),
+        ([plain, titled, plain], "goodput (Mbit/s) over time (s); A &lt;b&gt; &amp; c"),
+        (plots.line(frame, "time_s", "goodput_bps"), "goodput (Mbit/s) over time (s)"),
+    ):
+        text = plots.write(drawn, tmp_path / "figure.svg").read_text(encoding="utf-8")
+        assert re.findall("<title>(.*?)</title>", text) == [name]
+    assert paper.called(map(str, range(9))) == "0; 1; 2; 3; 4; 5; 3 more"

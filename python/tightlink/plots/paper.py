@@ -10,7 +10,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, islice, repeat
@@ -33,6 +33,8 @@ _FONT: Final = "DejaVu Sans, sans-serif"
 _GAP: Final = 14
 _MOST_ACROSS: Final = 8
 _MOST_WIDE: Final = 1800
+#: Charts whose names are part of a figure's.
+_MOST_CALLED: Final = 6
 #: Of what stands below.
 _SIZE: Final = 10.5
 _LETTER: Final = 6.2
@@ -46,6 +48,8 @@ class Page:
     parts: str
     width: int
     height: int
+    name: str = ""
+    """What it shows, for those who hear it."""
 
     def content(self, ending: str, dots_per_inch: int) -> bytes:
         """The file of one format: "svg", "png" or "pdf"."""
@@ -62,7 +66,8 @@ class Page:
     def _svg(self, scale: float = 1) -> str:
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-            f'width="{scale * self.width:g}" height="{scale * self.height:g}" viewBox="0 0 {self.width} {self.height}">'
+            f'width="{scale * self.width:g}" height="{scale * self.height:g}" '
+            f'viewBox="0 0 {self.width} {self.height}" role="img"><title>{escape(self.name)}</title>'
             f'<rect width="{self.width}" height="{self.height}" fill="#ffffff"/>\n{self.parts}\n</svg>\n'
         )
 
@@ -93,7 +98,32 @@ def page(charts: Any) -> Page:
             f'<text x="4" y="{down}" font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">{escape(line)}</text>'
         )
         down += _LINE
-    return Page(numbered("\n".join(parts)), width, down)
+    return Page(numbered("\n".join(parts)), width, down, called(map(_called, specs)))
+
+
+def called(names: Iterable[str]) -> str:
+    """What a figure of several charts is called, by their names.
+
+    >>> called(["goodput over time", "", "goodput over time", "queue over time"])
+    'goodput over time; queue over time'
+    """
+    there = list(dict.fromkeys(filter(None, names)))
+    more = f"; {len(there) - _MOST_CALLED} more" if len(there) > _MOST_CALLED else ""
+    return "; ".join(there[:_MOST_CALLED]) + more or "Figure"
+
+
+def _called(spec: dict[str, Any]) -> str:
+    """What a chart is called: its title, or what is drawn over what."""
+    title = spec.get("title")
+    text = title.get("text", "") if isinstance(title, dict) else title
+    if text:
+        return " ".join(text) if isinstance(text, list) else str(text)
+    x, y = (spec.get("encoding", {}).get(axis, {}).get("title") for axis in ("x", "y"))
+    if isinstance(x, str) and isinstance(y, str):
+        return f"{y} over {x}"
+    parts = (part for kind in ("layer", "hconcat", "vconcat") for part in spec.get(kind, ()))
+    names = [name for part in parts if part.get("name") != STRIP and (name := _called(part))]
+    return called(names[:1] if "layer" in spec else names) if names else ""
 
 
 def spec_of(chart: Any) -> dict[str, Any]:

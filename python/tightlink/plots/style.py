@@ -168,10 +168,21 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
         if isinstance(drawn, paper.Page):
             temporary.write_bytes(drawn.content(ending, _DOTS_PER_INCH))
         else:
-            drawn.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
+            about = _METADATA[ending] | {"Title": _called(drawn)}
+            drawn.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=about)
             if ending == "svg":
                 temporary.write_text(paper.numbered(temporary.read_text(encoding="utf-8")), encoding="utf-8")
     return target
+
+
+def _called(figure: Figure) -> str:
+    """What a figure shows, for those who hear it: titles of its axes, or what is drawn over what."""
+    names = []
+    for ax in figure.axes:
+        title = ax.get_title() or ax.get_title(loc="left")
+        across, up = ax.get_xlabel(), ax.get_ylabel()
+        names.append(title or (f"{up} over {across}" if up and across else up))
+    return paper.called(" ".join(name.split()) for name in names)
 
 
 def _drawn(figure: Drawing) -> Any:
