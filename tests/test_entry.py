@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import random
 import signal
@@ -149,3 +150,15 @@ def test_every_character_can_be_printed_in_every_encoding(encoding: str) -> None
         )
         assert (done.returncode, done.stderr) == (0, b"")
         assert printed in " ".join(done.stdout.decode(encoding).split())
+
+
+def test_words_are_taken_as_they_are_typed_in_every_locale(tmp_path: Path) -> None:
+    """In a C locale Python has the bytes of an umlaut as surrogates, which no library takes."""
+    (tmp_path / "größe.csv").write_text("größe,rate\n1,2\n2,3\n4,1\n", encoding="utf-8")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = ["analyze", "correlation", "größe.csv", "--responses", "größe,rate", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tightlink", *command], env=environment, cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["responses"] == ["größe", "rate"]

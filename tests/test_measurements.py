@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tightlink as tl
 from tightlink import cli
 from tightlink.analysis import measurements
 from tightlink.analysis.columns import SPELLINGS, misspelt
-from tightlink.analysis.measurements import MeasurementError, checked, in_si, read, sizes_and_rates
+from tightlink.analysis.measurements import LINE, MeasurementError, checked, in_si, read, sizes_and_rates
 
 
 def _read(folder: Path, text: str) -> pl.DataFrame:
@@ -69,8 +70,32 @@ def test_parquet_and_folders(tmp_path: Path) -> None:
     [
         ("", "expected a table, and the file is empty"),
         ("packet_bytes,packets_per_s\n", "expected measurements below the names of the columns"),
-        ("packet_bytes;packets_per_s\n100;4\n", "by semicolons"),
-        ("packet_bytes\tpackets_per_s\n100\t4\n", "by tabs"),
+        (
+            "packet_bytes;packets_per_s,x\n100;4,5\n",
+            "expected columns separated by commas, and they may be by commas and by semicolons",
+        ),
+        ("packet_bytes packets_per_s\n100 4\n", "expected columns separated by commas, and they are by spaces"),
+        ("packet_bytes;packets_per_s\n100;4\n200;4;5\n", "line 3: 3 values: expected 2"),
+        (
+            'packet_bytes;pps\n100;"1,234"\n200;5,678\n',
+            'line 2: pps = "1,234": a decimal comma or thousands; expected a table with',
+        ),
+        (
+            "packet_bytes;pps\n100;1,5\n200;2.5\n",
+            'line 2: pps = "1,5": expected a decimal point, as in other numbers of the column',
+        ),
+        (
+            "packet_bytes;pps\n1.024;1,5\n",
+            'line 2: packet_bytes = "1.024": a decimal point or thousands, where other columns',
+        ),
+        (
+            "packet_bytes,pa\x1bce\n100,4\n",
+            'line 1: "pa\\u001bce": expected the name of a column without control characters',
+        ),
+        ("packet_bytes,,pps\n100,4,5\n", "line 1: column 2 has no name"),
+        ("100,4.5\n200,4.7\n", "line 1: expected the names of the columns, and there are numbers"),
+        ("packet_bytes,packets_per_s\n100,NA\n", '"NA": expected a number; where there is none, the cell is empty'),
+        ("PK\x03\x04\x14", "may be a workbook of Excel, which saves a sheet as CSV UTF-8"),
         ("packet_bytes,packet_bytes\n100,4\n", 'line 1: two columns are called "packet_bytes"'),
         ("packet_bytes,pps,packets_per_s\n100,4,4\n", "pps and packets_per_s hold the same"),
         ("packet_bytes,packets_per_s\n100,4\n\n200,fast\n", 'line 4: packets_per_s = "fast": expected a number'),
@@ -135,8 +160,12 @@ def test_shares_are_shares(tmp_path: Path) -> None:
 
 def test_other_encodings(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes("größe\n1\n".encode("latin-1"))
-    with pytest.raises(MeasurementError, match="in UTF-8"):
-        read(tmp_path / "latin.csv")
+    with pytest.warns(tl.TightlinkWarning, match=r"latin\.csv: read as Windows-1252, not UTF-8$"):
+        assert read(tmp_path / "latin.csv")["größe"].to_list() == ["1"]
+    for binary in (b"\x81 is none of Windows-1252's\n1\n", "größe\n\0\n".encode("latin-1"), b"\xff\xfeabc"):
+        (tmp_path / "binary.csv").write_bytes(binary)
+        with pytest.raises(MeasurementError, match="in UTF-8"):
+            read(tmp_path / "binary.csv")
     (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbfload\n0.5\n")
     assert read(tmp_path / "bom.csv")["load"].to_list() == [0.5]
     with pytest.raises(MeasurementError, match="cannot be read: no such file"):
@@ -149,3 +178,57 @@ def test_every_spelling_is_read(name: str) -> None:
     assert in_si(pl.DataFrame({name: [2.0]}))[canonical][0] == 2.0 * factor
     assert misspelt(name, (canonical,)) is None
     assert SPELLINGS[canonical] == (canonical, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "said"),
+    [
+        ("packet_bytes;packets_per_s\r\n100;4\r\n200;2,5\r\n", "utf-8-sig", "with semicolons between columns, with decimal commas"),
+        ("packet_bytes\tpackets_per_s\n100\t4\n200\t2.5\n", "utf-8", "with tabs between columns"),
+        ("packet_bytes\tpackets_per_s\n100\t4\n200\t2,5\n", "utf-16", "as UTF-16, not UTF-8, with tabs between columns, with decimal commas"),
+        ("sep=;\npacket_bytes;packets_per_s\n100;4\n200;2,5\n", "utf-8", "with semicolons between columns, with decimal commas"),
+        ('packet_bytes,packets_per_s\n100,4\n200,"2,5"\n', "utf-8", "with decimal commas"),
+        ("# größe\npacket_bytes;packets_per_s\n100;4\n200;2,5\n", "cp1252", "as Windows-1252, not UTF-8, with semicolons between"),
+    ],
+)  # fmt: skip
+def test_files_of_other_programs(
+    text: str, encoding: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.csv").write_bytes(text.encode(encoding))
+    with pytest.warns(tl.TightlinkWarning, match=f"own.csv: read {said}"):
+        found = read(tmp_path / "own.csv")
+    assert found.columns == ["packet_bytes", "packets_per_s", LINE]
+    assert found["packet_bytes"].to_list() == [100, 200]
+    assert found["packets_per_s"].to_list() == [4, 2.5]
+    cli.main(["analyze", "saturation", str(tmp_path / "own.csv")])
+    assert f"tightlink: {tmp_path / 'own.csv'}: read {said}" in " ".join(capsys.readouterr().err.split())
+
+
+def test_thousands_and_decimal_commas(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("a;b;c\n1.234,5;1\u202f234,50;12\n-0,5;,5;1,2e3\n", encoding="utf-8")
+    with pytest.warns(tl.TightlinkWarning, match="with decimal commas"):
+        runs = tl.analyze.read_runs(tmp_path / "own.csv", factors=[]).runs
+    assert runs.to_dict(as_series=False) == {"a": [1234.5, -0.5], "b": [1234.5, 0.5], "c": [12.0, 1200.0]}
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_numbers_of_rows_without_a_name_are_no_column(start: int, tmp_path: Path) -> None:
+    """As pandas and R write them."""
+    assert _read(tmp_path, f'"",x\n{start},5\n{start + 1},7\n')["x"].to_list() == ["5", "7"]
+    assert _read(tmp_path, "x,y,\n1,2,\n").columns == ["x", "y", LINE]
+
+
+def test_control_characters_reach_no_figure(tmp_path: Path) -> None:
+    table = _read(tmp_path, "queue,x,y\n" + "".join(f"\x1b{i % 2},{i * 7 % 5},{i * 3 % 7}\n" for i in range(8)))
+    assert table["queue"].unique().sort().to_list() == [r"\x1b0", r"\x1b1"]
+    assert (
+        cli.main(["analyze", "pca", str(tmp_path / "own.csv"), "--by", "queue", "-o", str(tmp_path / "own.svg")]) == 0
+    )
+    pl.DataFrame({"a\x07": [1.0]}).write_parquet(tmp_path / "bell.parquet")
+    with pytest.raises(MeasurementError, match=r'"a\\u0007": expected the name of a column without control characters'):
+        read(tmp_path / "bell.parquet")
+    # Nor from Python, where no file is read.
+    runs = pl.DataFrame({"\x1bx": [1.0, 2, 3, 4], "y": [1.0, 3, 2, 4]})
+    found = tl.analyze.correlation(runs, ["\x1bx", "y"])
+    tl.plots.write(tl.report.charts.correlation_matrix(found), tmp_path / "python.svg")
+    assert "\x1b" not in (tmp_path / "python.svg").read_text(encoding="utf-8")

@@ -17,7 +17,8 @@ from tightlink.commands.failures import explained
 from tightlink.commands.help_examples import EXAMPLES, show_options_of_study
 from tightlink.commands.help_pages import HelpFormatter, example
 from tightlink.commands.renamed import as_now
-from tightlink.console import FAILED, INTERRUPTED, say
+from tightlink.console import FAILED, INTERRUPTED, say, saying_warnings
+from tightlink.plain_text import typed
 
 #: Commands and where they are, by the headings of the help, in its order: a module is loaded when its command is used.
 _COMMANDS: Final = {
@@ -86,9 +87,14 @@ def default_text(default: object) -> str | None:
 
 
 def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Refuse what Cyclopts takes for another value: fractions, which it rounds, and empty names, for this folder."""
+    """Refuse what Cyclopts takes for another value: fractions, which it rounds, and empty names, for this folder.
+
+    Text is taken as it was typed, whatever the locale; names of files stay as the system has them.
+    """
     for argument in arguments:
         kinds = _kinds(argument.hint)
+        if Path not in kinds:
+            argument.tokens = [token.evolve(value=typed(token.value)) for token in argument.tokens]
         for token in argument.tokens:
             for kind, is_wrong in ((int, _fraction(token.value)), (Path, not token.value)):
                 if is_wrong and kind in kinds:
@@ -129,7 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if words in _LISTING or {"--help", "-h"}.intersection(words):
             _all_below(app)
             show_options_of_study(app, words)
-        result = app(words, exit_on_error=False, print_error=False)
+        with saying_warnings():
+            result = app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except KeyboardInterrupt as error:
         return _interrupted(str(error))

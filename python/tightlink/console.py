@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import time
+import warnings as warning_filters
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,7 +22,7 @@ from typing import Any, Final, TextIO
 from tightlink import units
 from tightlink.csv_text import as_csv
 from tightlink.diagnosis import Why
-from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
+from tightlink.errors import ScenarioError, TightlinkWarning, closest, escaped_in_text, one_of, visible
 from tightlink.numbers import NONE, NOTHING, grouped, is_share
 from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
@@ -248,6 +249,23 @@ def say(text: str) -> None:
     """Tell the user something that is not data: on standard error."""
     for line in visible(text).removesuffix("\n").split("\n"):
         print(_wrapped(f"tightlink: {line}", sys.stderr), file=sys.stderr)
+
+
+@contextmanager
+def saying_warnings() -> Iterator[None]:
+    """Within it, what the package warns of in Python is told as all else, without a line of code."""
+    with warning_filters.catch_warnings():
+        warning_filters.simplefilter("always", TightlinkWarning)
+        others = warning_filters.showwarning
+
+        def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, TightlinkWarning):
+                say(str(message))
+            else:
+                others(message, category, *place, **more)
+
+        warning_filters.showwarning = show_warning
+        yield
 
 
 def warned(warnings: Sequence[str]) -> int:

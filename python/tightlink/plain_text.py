@@ -30,6 +30,18 @@ def instead() -> str:
     return "tightlink"
 
 
+def typed(word: str) -> str:
+    """A word of the command line that is UTF-8, where the locale, such as C, has Python take it for another encoding.
+
+    >>> typed("plain"), typed("no bytes \udcff of UTF-8") == "no bytes \udcff of UTF-8"
+    ('plain', True)
+    """
+    try:
+        return word.encode("ascii", "surrogateescape").decode()
+    except UnicodeError:
+        return word
+
+
 def print_anywhere() -> None:
     """Let standard output and standard error take every character, whatever their encoding."""
     for stream in (sys.stdout, sys.stderr):

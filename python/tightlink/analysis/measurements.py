@@ -13,18 +13,19 @@ Example:
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from warnings import warn
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
+from tightlink.analysis.csv_files import CsvError, table
 from tightlink.capture import is_capture
 from tightlink.checksums import DamagedError, read_parquet
-from tightlink.errors import TightlinkError, closest, one_of, show
+from tightlink.errors import TightlinkError, TightlinkWarning, closest, one_of, show, visible
 from tightlink.experiment.folder import MARKER, Experiment
 from tightlink.files import content
 from tightlink.lazy import pl
@@ -47,6 +48,8 @@ _FACTORS: Final = {
     _BITS: "8 times",
     1 / _BITS: "an eighth of",
 }
+#: What other programs write where a value is missing.
+_MISSING: Final = frozenset({"", "na", "n/a", "nan", "nd", "nil", "none", "null"})
 _RUNS: Final = "runs.parquet"
 
 
@@ -90,7 +93,8 @@ def of_each(frame: pl.DataFrame, by: str, find: Callable[[pl.DataFrame], Found])
 def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     r"""Read a table of measurements: a CSV file, a Parquet file, or the folder of a study or sweep.
 
-    In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
+    In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value. Semicolons or tabs
+    between columns, decimal commas, UTF-16 and Windows-1252 are read where nothing else can be meant.
 
     Args:
         path: The file or the folder.
@@ -101,6 +105,9 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     Raises:
         MeasurementError: The file cannot be read or is no table of numbers; the message names file, line
             and column.
+
+    Warns:
+        TightlinkWarning: It was read as something else than commas, decimal points and UTF-8.
 
     Example:
         >>> import tempfile
@@ -120,7 +127,7 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
             raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}{one}")
     with of_file(file):
         try:
-            return in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file))
+            return _printable(in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file)))
         except OSError as error:
             raise MeasurementError(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
 
@@ -260,45 +267,38 @@ def _parquet(file: Path) -> pl.DataFrame:
         raise MeasurementError(f"expected a Parquet file: {error.reason}") from None
 
 
+def _printable(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with an escape for each control character in its texts, which no figure and no terminal can show.
+
+    Raises:
+        MeasurementError: The name of a column has one.
+    """
+    for name in frame.columns:
+        if visible(name, keep="") != name:
+            raise MeasurementError(f"{show(name)}: expected the name of a column without control characters")
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    escaped = {name: sorted(filter(None, frame[name].unique())) for name in texts}
+    changes = {name: {text: visible(text, keep="") for text in found} for name, found in escaped.items()}
+    return frame.with_columns(
+        frame[name].replace(change) for name, change in changes.items() if any(a != b for a, b in change.items())
+    )
+
+
 def _csv(file: Path) -> pl.DataFrame:
     try:
-        text = content(file).decode("utf-8-sig")
-    except UnicodeDecodeError:
+        found = table(content(file))
+    except CsvError as error:
         made = "; it is a capture, of which tightlink capture -o makes tables" if is_capture(file) else ""
-        raise MeasurementError(f"expected a CSV file in UTF-8{made}") from None
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
-    if not lines:
-        raise MeasurementError("expected a table, and the file is empty")
-    header = [name.strip() for name in _cells(*lines[0])]
-    for mark, word in ((";", "semicolons"), ("\t", "tabs")):
-        if len(header) == 1 and mark in header[0]:
-            raise MeasurementError(f"expected columns separated by commas, and they are by {word}")
-    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
-    if twice is not None:
-        raise MeasurementError(f"line {lines[0][0]}: two columns are called {show(twice)}")
-    rows = [_row(number, line, header) for number, line in lines[1:]]
-    if not rows:
-        raise MeasurementError("expected measurements below the names of the columns")
-    numbers = [number for number, _ in lines[1:]]
-    columns: dict[str, list[Any]] = {name: [row[place].strip() for row in rows] for place, name in enumerate(header)}
-    for name in header:
+        raise MeasurementError(f"{error}{made}") from None
+    if found.read_as:
+        warn(f"{file}: read {', '.join(found.read_as)}", TightlinkWarning, stacklevel=2)
+    columns: dict[str, list[Any]] = {
+        name: [row[place] for row in found.rows] for place, name in enumerate(found.header)
+    }
+    for name in found.header:
         if name in SPELLINGS:
-            columns[name] = [_number(cell, name, number) for cell, number in zip(columns[name], numbers, strict=True)]
-    return pl.DataFrame({**columns, LINE: numbers})
-
-
-def _cells(number: int, line: str) -> list[str]:
-    try:
-        return next(csv.reader([line], strict=True))
-    except csv.Error as error:
-        raise MeasurementError(f"line {number}: not a line of CSV: {error}") from None
-
-
-def _row(number: int, line: str, header: Sequence[str]) -> list[str]:
-    cells = _cells(number, line)
-    if len(cells) != len(header):
-        raise MeasurementError(f"line {number}: {len(cells)} values: expected {len(header)}, as in the first line")
-    return cells
+            columns[name] = [_number(cell, name, line) for cell, line in zip(columns[name], found.lines, strict=True)]
+    return pl.DataFrame({**columns, LINE: found.lines})
 
 
 def _number(cell: str, name: str, number: int) -> float | None:
@@ -309,5 +309,6 @@ def _number(cell: str, name: str, number: int) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise MeasurementError(f"line {number}: {name} = {show(cell)}: expected a number")
+        missing = "; where there is none, the cell is empty" if cell.strip("#-").casefold() in _MISSING else ""
+        raise MeasurementError(f"line {number}: {name} = {show(cell)}: expected a number{missing}")
     return value

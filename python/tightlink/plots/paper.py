@@ -17,6 +17,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final
 
+from tightlink.errors import visible
 from tightlink.lazy import alt
 
 #: How charts look in reports and here: Vega's configuration, what lines and small charts have besides, numbers.
@@ -147,7 +148,7 @@ def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:
     for more in ([] if alone else [LOOK["among_others"]]) + ([LOOK["lines"]] if "hover" in meta else []):
         config = config | {part: config[part] | own for part, own in more.items()}
     # On the screen, letters have the colour of the page.
-    text = json.dumps(spec | {"config": config}).replace('"currentColor"', f'"{_INK}"')
+    text = json.dumps(_printable(spec) | {"config": config}).replace('"currentColor"', f'"{_INK}"')
     written = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
     version = written if written in vl_convert.get_vegalite_versions() else None
     svg = vl_convert.vegalite_to_svg(text, vl_version=version, format_locale=LOOK["formatLocale"])
@@ -163,6 +164,15 @@ def _whole(spec: dict[str, Any]) -> dict[str, Any]:
         return spec
     params = [each for each in spec["params"] if STRIP not in each["views"]]
     return {**spec, "vconcat": _unzoomed(above), "params": params}
+
+
+def _printable(part: Any) -> Any:
+    """The same with an escape for each control character in names and texts: SVG cannot have them."""
+    if isinstance(part, list):
+        return [_printable(each) for each in part]
+    if isinstance(part, dict):
+        return {_printable(key): _printable(value) for key, value in part.items()}
+    return visible(part) if isinstance(part, str) else part
 
 
 def _unzoomed(part: Any) -> Any:
