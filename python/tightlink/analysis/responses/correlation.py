@@ -29,6 +29,8 @@ THRESHOLD: Final = 0.65
 STRONG: Final = 0.80
 MODERATE: Final = 0.30
 _FEWEST_RUNS: Final = 3
+#: Up to so many responses each pair is correlated by itself.
+_ONE_BY_ONE: Final = 100
 _BIN: Final = 0.05
 
 
@@ -133,6 +135,13 @@ def strength(r: float) -> Strength:
 def _matrix(values: Array, names: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
     """Pearson's r of all pairs, each over the runs that have both, and how many these are."""
     size = len(names)
+    if size > _ONE_BY_ONE and len(values) >= _FEWEST_RUNS and np.isfinite(values).all():
+        # The same but for rounding, and thousands of times as fast.
+        at_once = np.clip(np.asarray(np.corrcoef(values, rowvar=False)), -1, 1)
+        np.fill_diagonal(at_once, 1)
+        runs = np.full((size, size), len(values))
+        np.fill_diagonal(runs, 0)
+        return (at_once + at_once.T) / 2, runs
     matrix, counts = np.eye(size), np.zeros((size, size), dtype=np.int64)
     for i, j in combinations(range(size), 2):
         both, pair = values[np.isfinite(values[:, [i, j]]).all(axis=1)][:, [i, j]], f"{names[i]} and {names[j]}"
