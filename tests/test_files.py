@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import tightlink as tl
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new, remove_leftovers, write_bytes
 
@@ -42,3 +43,18 @@ def test_a_file_that_cannot_be_written_is_named_with_its_folder(
     with pytest.raises(TightlinkError) as caught:
         check_new(Path("out.html"))
     assert str(caught.value) == f"out.html: cannot be written to: permission for {tmp_path} is denied"
+
+
+def test_the_next_writer_removes_what_a_killed_one_left(one_flow: str, tmp_path: Path) -> None:
+    """Of the same file or folder; of another name it may be another writer's."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead = f"{platform.node()}-{ended.pid}-"
+    (tmp_path / f".a.txt.{dead}0a1b.tmp").touch()
+    (tmp_path / f".b.txt.{dead}0a1b.tmp").touch()
+    (tmp_path / f".run.{dead}x_7z.tmp").mkdir()
+    (tmp_path / f".run.{dead}x_7z.tmp" / "flows.parquet").touch()
+    write_bytes(tmp_path / "a.txt", b"whole")
+    assert {file.name for file in tmp_path.iterdir()} == {"a.txt", f".b.txt.{dead}0a1b.tmp", f".run.{dead}x_7z.tmp"}
+    tl.simulate(tl.loads(one_flow).set("duration", "1 s")).save(tmp_path / "run")
+    assert {file.name for file in tmp_path.iterdir()} == {"a.txt", f".b.txt.{dead}0a1b.tmp", "run"}

@@ -8,12 +8,13 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import stat
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
@@ -197,19 +198,32 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     return Path(path)
 
 
+def before_written(target: Path) -> str:
+    """How the temporary name begins of a file or a folder that this process writes; the rest ends in ``.tmp``."""
+    return f".{target.name}.{platform.node()}-{os.getpid()}-"
+
+
 @contextmanager
-def whole(path: str | os.PathLike[str], *, parents: bool = True) -> Iterator[Path]:
+def whole(path: str | os.PathLike[str], *, parents: bool = True, leftovers: bool = True) -> Iterator[Path]:
     """Give a temporary name to write a file under, which then takes the place of an older one; an error leaves that.
 
     The name is no other writer's, in this process or another one.
+
+    Args:
+        path: The file.
+        parents: Whether missing folders are made, above that of the file.
+        leftovers: Whether to remove what killed processes left half written of this file, for which its folder is read.
 
     Raises:
         OSError: It cannot be written; the error names the file, not the temporary one.
     """
     target = Path(path)
-    temporary = target.parent / f".{target.name}.{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    temporary = target.parent / f"{before_written(target)}{secrets.token_hex(4)}.tmp"
     try:
         target.parent.mkdir(parents=parents, exist_ok=True)
+        if leftovers:
+            with suppress(OSError):
+                remove_leftovers(target.parent, target.name)
         yield temporary
         temporary.replace(target)
     except OSError as error:
@@ -295,13 +309,17 @@ def errors_of(file: Path) -> Iterator[None]:
         raise TightlinkError(f"{file}{line}: {kind}{error}") from error
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what processes of this machine that were killed left half written in a folder."""
-    pattern = re.compile(rf"\..*\.{re.escape(platform.node())}-(\d+)-[0-9a-f]+\.tmp")
+def remove_leftovers(folder: Path, name: str | None = None) -> None:
+    """Remove what processes of this machine that were killed left half written in a folder, or of one file there."""
+    written = ".*" if name is None else re.escape(name)
+    pattern = re.compile(rf"\.{written}\.{re.escape(platform.node())}-(\d+)-\w+\.tmp")
     for file in folder.glob(".*.tmp"):
         found = pattern.fullmatch(file.name)
         if found and not _runs(int(found[1])):
-            file.unlink(missing_ok=True)
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file, ignore_errors=True)
+            else:
+                file.unlink(missing_ok=True)
 
 
 def _runs(process: int) -> bool:

@@ -86,7 +86,7 @@ class Store:
             file.rmdir()
         try:
             # A folder that was removed meanwhile must not come back without what else was in it.
-            with whole(file, parents=self._place is None) as temporary:
+            with whole(file, parents=self._place is None, leftovers=False) as temporary:
                 temporary.write_bytes(done.content)
         except FileNotFoundError:
             if self._place is not None:

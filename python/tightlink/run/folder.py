@@ -9,14 +9,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, write_json
 from tightlink.errors import TightlinkError
-from tightlink.files import check_empty, of_file
+from tightlink.files import before_written, check_empty, of_file, remove_leftovers
 from tightlink.lazy import pl
 from tightlink.run.tables import Source
 from tightlink.scenario import Scenario, loads_stored
@@ -53,7 +53,9 @@ def save(target: Path, scenario: Scenario | None, manifest: Mapping[str, Any], s
         target.parent.mkdir(parents=True, exist_ok=True)
         # A folder that is there may be a link, a mounted disk, or all that may be written to.
         place = target if target.exists() else target.parent
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_TEMPORARY, dir=place))
+        with suppress(OSError):
+            remove_leftovers(place, target.name)
+        temporary = Path(tempfile.mkdtemp(prefix=before_written(target), suffix=_TEMPORARY, dir=place))
     except OSError as error:
         raise of_file(error, target) from None
     try:
