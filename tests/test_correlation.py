@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from tightlink import cli
 from tightlink.analysis.effects import designed
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.responses import correlation as correlations
@@ -122,3 +123,22 @@ def test_groups_are_mutual_disjoint_and_of_the_strongest(size: int, rows: int, s
         assert any(frozenset((a, b)) not in kept for a in one.responses for b in other.responses)
     np.testing.assert_allclose(found.r, np.corrcoef(values, rowvar=False), atol=1e-12)
     assert correlations.histogram(found)["kept"].sum() == len(kept)
+
+
+def test_of_hundreds_of_responses_pairs_are_correlated_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = np.random.default_rng(5).normal(size=(12, 201))
+    runs = pl.DataFrame({f"r{place}": values[:, place] for place in range(201)})
+    found = correlation(runs, runs.columns)
+    few = correlation(runs, runs.columns[:20])
+    np.testing.assert_allclose(found.r[:20, :20], few.r, rtol=1e-12, atol=1e-12)
+    assert found.pairs["runs"].unique().to_list() == [12]
+    runs.write_csv(tmp_path / "wide.csv")
+    for command in ("correlation", "pca", "explore"):
+        output = tmp_path / ("o.html" if command == "explore" else "o.svg")
+        assert cli.main(["analyze", command, str(tmp_path / "wide.csv"), "-o", str(output)]) == 2
+        assert "201 responses are too many for a figure; expected --responses with 200 at most" in " ".join(
+            capsys.readouterr().err.split()
+        )
+        assert not output.exists()

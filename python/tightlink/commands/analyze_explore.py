@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from tightlink import report
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
+from tightlink.commands.analyze_output import drawable
 from tightlink.commands.options import Names
 from tightlink.console import print_verbatim
 from tightlink.report import charts
@@ -45,6 +46,7 @@ def explore(
             named = dict.fromkeys([*read.factors, algorithm])
             read = designed.designed(read.runs, factors=list(named), responses=responses)
         shown = read if responses else _varying(read)
+        drawable(table, shown.responses)
         chart = charts.explore(shown, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
     title = f"{read.runs.height} runs of {table.name}"

@@ -29,6 +29,8 @@ Condition = Annotated[Names, Parameter(help="Columns of the condition; without i
 
 #: Series that are drawn, and names that are listed; more cannot be read.
 MOST: Final = 12
+#: Responses of one figure.
+_MOST_DRAWN: Final = 200
 #: Of a figure of several panels, in inches.
 _PANEL: Final = (4.8, 3.4)
 
@@ -90,6 +92,17 @@ def panels(rows: Mapping[str, list[Panel]], size: tuple[float, float] = _PANEL) 
             for panel, ax in zip(panels, axes, strict=True):
                 panel(ax=ax)
     return figure
+
+
+def drawable(table: Path, responses: Sequence[str]) -> None:
+    """Refuse a figure of more responses than can be read, which would take minutes and gigabytes.
+
+    Raises:
+        TightlinkError: There are more.
+    """
+    if len(responses) > _MOST_DRAWN:
+        few = f"expected --responses with {_MOST_DRAWN} at most"
+        raise TightlinkError(f"{table}: {len(responses)} responses are too many for a figure; {few}")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """``tightlink analyze correlation`` and ``pca``: from many responses to a few."""
 
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
@@ -9,7 +9,7 @@ from tightlink.analysis.effects.main import WEAK
 from tightlink.analysis.responses import correlation as correlated
 from tightlink.analysis.responses.correlation import Correlation
 from tightlink.analysis.responses.pca import Components, components
-from tightlink.commands.analyze_output import Finding, finds, plain
+from tightlink.commands.analyze_output import Finding, drawable, finds, plain
 from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
@@ -38,7 +38,7 @@ def correlation(table: Path, *, responses: Names = None, factors: Names = None, 
     return Finding(
         lambda: {"finding": found.sentence(), "dimension": found.dimension} | plain(found),
         lambda: _print_correlation(found),
-        lambda: [charts.correlation_matrix(found), charts.correlation_histogram(found), charts.index_index(found)],
+        lambda: _figures_of_correlation(table, found),
     )
 
 
@@ -59,9 +59,18 @@ def pca(table: Path, *, responses: Names = None, factors: Names = None, by: str 
     return Finding(
         lambda: {"finding": found.sentence(), "above_one": found.above_one} | plain(found),
         lambda: _print_components(found),
-        lambda: [charts.scree(found), charts.component_loadings(found),
-                 charts.component_scores(found, by=by, arrows=True)],
-    )  # fmt: skip
+        lambda: _figures_of_components(table, found, by),
+    )
+
+
+def _figures_of_correlation(table: Path, found: Correlation) -> list[Any]:
+    drawable(table, found.responses)
+    return [charts.correlation_matrix(found), charts.correlation_histogram(found), charts.index_index(found)]
+
+
+def _figures_of_components(table: Path, found: Components, by: str | None) -> list[Any]:
+    drawable(table, found.responses)
+    return [charts.scree(found), charts.component_loadings(found), charts.component_scores(found, by=by, arrows=True)]
 
 
 def _threshold(text: str) -> float | Literal["gap"]:
