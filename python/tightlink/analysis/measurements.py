@@ -25,7 +25,7 @@ from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.analysis.csv_files import CsvError, table
 from tightlink.capture import is_capture
 from tightlink.checksums import DamagedError, read_parquet
-from tightlink.errors import TightlinkError, TightlinkWarning, closest, one_of, show, visible
+from tightlink.errors import TightlinkError, TightlinkWarning, closest, one_of, show
 from tightlink.experiment.folder import MARKER, Experiment
 from tightlink.files import content
 from tightlink.lazy import pl
@@ -127,7 +127,7 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
             raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}{one}")
     with of_file(file):
         try:
-            return _printable(in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file)))
+            return in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file))
         except OSError as error:
             raise MeasurementError(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
 
@@ -265,23 +265,6 @@ def _parquet(file: Path) -> pl.DataFrame:
         return read_parquet(file).fill_nan(None)
     except DamagedError as error:
         raise MeasurementError(f"expected a Parquet file: {error.reason}") from None
-
-
-def _printable(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with an escape for each control character in its texts, which no figure and no terminal can show.
-
-    Raises:
-        MeasurementError: The name of a column has one.
-    """
-    for name in frame.columns:
-        if visible(name, keep="") != name:
-            raise MeasurementError(f"{show(name)}: expected the name of a column without control characters")
-    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    escaped = {name: sorted(filter(None, frame[name].unique())) for name in texts}
-    changes = {name: {text: visible(text, keep="") for text in found} for name, found in escaped.items()}
-    return frame.with_columns(
-        frame[name].replace(change) for name, change in changes.items() if any(a != b for a, b in change.items())
-    )
 
 
 def _csv(file: Path) -> pl.DataFrame:

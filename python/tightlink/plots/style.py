@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import arguments
-from tightlink.errors import TightlinkError
+from tightlink.errors import TightlinkError, visible
 from tightlink.files import whole
 from tightlink.lazy import Axes, Figure, alt
 from tightlink.plots import paper
@@ -171,7 +171,8 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
             about = _METADATA[ending] | {"Title": _called(drawn)}
             drawn.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=about)
             if ending == "svg":
-                temporary.write_text(paper.numbered(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+                text = visible(paper.numbered(temporary.read_text(encoding="utf-8")))
+                temporary.write_text(text, encoding="utf-8")
     return target
 
 
