@@ -47,6 +47,28 @@ def _gtp(frame: bytes, end: int = 0x1234) -> bytes:
     return _udp(2152, extended, frame[ETHERNET:])
 
 
+def _l2tp(frame: bytes, fields: bytes = b"\0\x09\0\x04", flags: int = 0x0002) -> bytes:
+    header = struct.pack(">H", flags) + fields + b"\xff\3\0\x21"
+    return _udp(1701, header, frame[ETHERNET:])
+
+
+def _gpe(frame: bytes) -> bytes:
+    """A service header within VXLAN-GPE."""
+    services = struct.pack(">HBBI", 2, 2, 3, 7 << 8 | 255) + b""
+    return _udp(4790, struct.pack(">BHBI", 0x0C, 0, 4, 5001 << 8), services + frame)
+
+
+def _labelled(behind: bytes) -> bytes:
+    """Behind two labels of MPLS and the control word of a pseudowire."""
+    return ethernet(b"\0\x10\0\x40" + b"\0\x11\1\x40" + bytes(4) + behind, 0x8847)
+
+
+#: By name how a frame of Ethernet is one within another that is no tunnel between addresses.
+LINKS: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "pseudowire": _labelled,
+    "backbone bridge": lambda frame: ethernet(struct.pack(">I", 5001) + frame, 0x88E7),
+    "service header": lambda frame: ethernet(struct.pack(">HBBI", 2, 2, 3, 7 << 8 | 255) + frame, 0x894F),
+}
 #: By name of the tunnel how a frame of Ethernet becomes one within it.
 TUNNELS: Final[dict[str, Callable[[bytes], bytes]]] = {
     f"ipip {A}-{B}": lambda frame: ethernet(ipv4(A, B, 4, frame[ETHERNET:])),
@@ -64,6 +86,12 @@ TUNNELS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "vxlan 5001": _vxlan,
     "geneve 5001": lambda frame: _udp(6081, struct.pack(">BBHI", 2, 0, TEB, 5001 << 8) + b"\0\1\x80\1abcd", frame),
     f"gtp-u 0x1234 to {B}": _gtp,
+    f"etherip {A}-{B}": lambda frame: ethernet(ipv4(A, B, 97, b"\x30\0" + frame)),
+    f"l2tp 9/4 to {B}": _l2tp,
+    f"l2tp 7/5 to {B}": lambda frame: _l2tp(
+        frame, struct.pack(">HHHHHH", len(frame) - ETHERNET + 20, 7, 5, 1, 0, 2) + b"\0\0", 0x4A02
+    ),
+    "vxlan 5001 ": _gpe,
     f"vxlan 7 in ipip {A}-{B}": lambda frame: ethernet(ipv4(A, B, 4, _vxlan(frame, 7)[ETHERNET:])),
 }
 
@@ -86,12 +114,38 @@ def test_flows_within_a_tunnel_are_those_without_it(tmp_path: Path, name: str) -
     for table in ("flows", "connections"):
         assert_frame_equal(_without_names(run.table(table)), plain.table(table), check_exact=True)
     assert_frame_equal(run.table("findings"), plain.table("findings"))
+    name = name.strip()
     assert set(run.flows["label"].str.split(" in ").list.slice(1).list.join(" in ")) == {name}
     inner, outer = (int(one.links["bytes_out"].sum()) for one in (plain, run))
     assert run.table("tunnels").rows() == [(name, len(frames), outer, outer - inner)]
     assert run.table("protocols")["bytes"].sum() == outer
     assert run.warnings == plain.warnings == []
     assert "tunnels" not in plain.tables
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_frames_within_frames_are_looked_into(tmp_path: Path, name: str) -> None:
+    frames = noise(11, 4, 40)
+    plain = _read(tmp_path, frames)
+    run = _read(tmp_path, [(time, LINKS[name](frame)) for time, frame in frames])
+    for table in ("flows", "connections"):
+        assert_frame_equal(run.table(table), plain.table(table), check_exact=True)
+    assert run.warnings == []
+
+
+def test_packets_of_teredo_are_those_within(tmp_path: Path) -> None:
+    """Of IPv6, behind authentication and the address that a server saw, or neither; not what else has the port."""
+    frames = []
+    for number in range(6):
+        segment = struct.pack(">HHIIBBHHH", 5000, 80, 1 + 100 * number, 1, 0x50, 16, 500, 0, 0) + b"x" * 100
+        inner = ipv6("2001:0:1::1", "2001:db8::2", 6, segment)
+        before = [b"", b"\0\1\0\0" + bytes(9), b"\0\0\1\2\1\2\3\4"][number % 3]
+        frames.append((10**18 + number, _udp(3544, before, inner)))
+    run = _read(tmp_path, [*frames, (10**18 + 9, _udp(3544, b"", b"\x60hello, this is a query of another protocol"))])
+    assert run.flows.filter(run.flows["transport"] == "tcp").select("label", "packets_sent").rows() == [
+        ("[2001:0:1::1]:5000-[2001:db8::2]:80 in teredo", 6)
+    ]
+    assert run.flows.filter(run.flows["transport"] == "udp")["packets_sent"].to_list() == [1]
 
 
 @pytest.mark.parametrize("name", TUNNELS)

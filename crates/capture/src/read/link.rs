@@ -1,5 +1,7 @@
 //! From a frame to what it carries: the headers of links, tags of VLANs, labels of MPLS.
 
+use super::tunnel_headers::{SERVICES, services};
+
 /// What is in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried<'a> {
@@ -25,6 +27,7 @@ const PPP: usize = 2;
 /// Stands for what PPP carries beside IP, such as its own negotiation.
 const PPP_CONTROL: u16 = 0x880b;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
+const BACKBONE: u16 = 0x88e7;
 const LEAST_TYPE: u16 = 0x0600;
 
 /// What a frame of a link type carries; `length` is its length on the wire.
@@ -136,12 +139,20 @@ impl<'a> Rest<'a> {
                 while self.data.get(2)? & BOTTOM == 0 {
                     self = self.after(4)?;
                 }
-                Some(match self.after(4)?.ip()? {
+                let rest = self.after(4)?;
+                Some(match (rest.ip()?, rest.pseudowire()) {
+                    (Carried::Other(_), Some(packet)) => packet,
                     // Frames of a pseudowire, of which nothing says what they are.
-                    Carried::Other(_) => Carried::Other(kind),
-                    packet => packet,
+                    (Carried::Other(_), None) => Carried::Other(kind),
+                    (packet, _) => packet,
                 })
             }
+            SERVICES => Some(match services(self)? {
+                Carried::Unknown => Carried::Other(kind),
+                found => found,
+            }),
+            // A backbone bridge put a frame of a customer behind four bytes of its own (IEEE 802.1ah).
+            BACKBONE => self.after(4)?.ethernet(),
             _ if kind < LEAST_TYPE => match self.data.get(..8)? {
                 // IP within a subnetwork access protocol header (RFC 1042).
                 [0xaa, 0xaa, 3, 0, 0, 0, high, low] => self.after(8)?.of_type(u16::from_be_bytes([*high, *low])),
@@ -149,6 +160,23 @@ impl<'a> Rest<'a> {
             },
             other => Some(Carried::Other(other)),
         }
+    }
+
+    /// The IP packet in a frame of Ethernet behind the control word of a pseudowire (RFC 4385 §3, RFC 4448 §4.6). That it is
+    /// one nothing says, but that what stands there reads as a packet of which the length fits.
+    fn pseudowire(self) -> Option<Carried<'a>> {
+        if self.data.first()? >> 4 != 0 || self.data.get(4).is_none_or(|first| first & 1 != 0) {
+            return None;
+        }
+        let found = self.after(4)?.ethernet()?;
+        let Carried::Ip(data, room) = found else { return None };
+        let length = match data.get(..6)? {
+            [0x45..=0x4f, _, high, low, ..] => u32::from(u16::from_be_bytes([*high, *low])),
+            [0x60..=0x6f, _, _, _, high, low] => u32::from(u16::from_be_bytes([*high, *low])) + 40,
+            _ => return None,
+        };
+        // A short frame was padded, by the 46 bytes that Ethernet asks for.
+        (length <= room && (room == length || room <= 46 + 4)).then_some(found)
     }
 
     /// What follows is a frame of PPP: perhaps address and control, then a protocol, of which a leading zero may be left out

@@ -31,6 +31,7 @@ pub mod source;
 pub mod tables;
 pub mod totals;
 pub mod tunnel;
+mod tunnel_headers;
 mod unacked;
 mod unpack;
 pub mod waits;

@@ -7,27 +7,16 @@ use std::collections::HashMap;
 
 use super::ip::{self, Address, Packet, protocol_name};
 use super::link::{Carried, Rest};
+use super::tunnel_headers::{is_tunnel, opened};
 
 /// Tunnels within each other that are looked into; no network has more.
 const MOST_NESTED: usize = 8;
 /// Tunnels that are told apart. Packets of further ones stay packets of their outer headers.
 const MOST: usize = 1 << 18;
 
-const GRE: u8 = 47;
-const UDP: u8 = 17;
-const UDP_HEADER: usize = 8;
-/// Protocols that are a packet of IP: RFC 2003, RFC 4213.
-const IP_IN_IP: [u8; 2] = [4, 41];
-/// That of RFC 7348, and the one that Linux had before there was one.
-const VXLAN: [u16; 2] = [4789, 8472];
-const GENEVE: u16 = 6081;
-const GTP_U: u16 = 2152;
-/// EtherType of frames of Ethernet, as GRE and Geneve have it.
-const ETHERNET: u16 = 0x6558;
-
 /// What tells a tunnel from others of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+pub(super) enum Kind {
     /// By the protocol of the outer packet.
     Ip(u8),
     /// With its key, where it has one.
@@ -38,6 +27,10 @@ enum Kind {
     Geneve(u32),
     /// By an identifier (TEID) of its receiving end, another one in each direction.
     Gtp(u32),
+    EtherIp,
+    Teredo,
+    /// By tunnel and session, numbers of the receiving end, others in each direction.
+    L2tp(u16, u16),
 }
 
 /// Ends that tell tunnels with the same identifier apart.
@@ -108,9 +101,10 @@ impl Tunnels {
         };
         let (low, high) = (packet.source.min(packet.target), packet.source.max(packet.target));
         let ends = match kind {
-            Kind::Ip(_) | Kind::Gre(_) | Kind::Erspan(_) => Ends::Between(low, high),
-            Kind::Vxlan(_) | Kind::Geneve(_) => Ends::Any,
-            Kind::Gtp(_) => Ends::To(packet.target),
+            Kind::Ip(_) | Kind::Gre(_) | Kind::Erspan(_) | Kind::EtherIp => Ends::Between(low, high),
+            // Addresses of Teredo are of the whole Internet, and packets of one connection take several relays.
+            Kind::Vxlan(_) | Kind::Geneve(_) | Kind::Teredo => Ends::Any,
+            Kind::Gtp(_) | Kind::L2tp(..) => Ends::To(packet.target),
         };
         let tunnel = self.number(Tunnel { kind, ends, around: packet.tunnel })?;
         Some(Packet { tunnel, ..inner })
@@ -168,6 +162,9 @@ impl Tunnel {
             Kind::Vxlan(network) => format!("vxlan {network}"),
             Kind::Geneve(network) => format!("geneve {network}"),
             Kind::Gtp(end) => format!("gtp-u 0x{end:x}"),
+            Kind::EtherIp => "etherip".to_owned(),
+            Kind::Teredo => "teredo".to_owned(),
+            Kind::L2tp(tunnel, session) => format!("l2tp {tunnel}/{session}"),
         };
         let ends = match self.ends {
             Ends::Any => String::new(),
@@ -181,116 +178,4 @@ impl Tunnel {
         };
         format!("{kind}{ends}{key}")
     }
-}
-
-fn is_tunnel(packet: &Packet<'_>) -> bool {
-    match packet.protocol {
-        UDP => match packet.payload {
-            [_, _, high, low, ..] => {
-                let port = u16::from_be_bytes([*high, *low]);
-                VXLAN.contains(&port) || [GENEVE, GTP_U].contains(&port)
-            }
-            _ => false,
-        },
-        protocol => protocol == GRE || IP_IN_IP.contains(&protocol),
-    }
-}
-
-/// What a packet of a tunnel carries; nothing where its header is cut off, or another than that of the tunnel.
-fn opened<'a>(packet: &Packet<'a>, rest: Rest<'a>) -> Option<(Kind, Carried<'a>)> {
-    match packet.protocol {
-        GRE => gre(rest),
-        UDP => {
-            let port = rest.half(2)?;
-            let rest = rest.after(UDP_HEADER)?;
-            match port {
-                GENEVE => geneve(rest),
-                GTP_U => gtp(rest),
-                _ => vxlan(rest),
-            }
-        }
-        protocol => Some((Kind::Ip(protocol), rest.ip()?)),
-    }
-}
-
-/// RFC 2784, RFC 2890, for PPTP RFC 2637 §4.1, with what ERSPAN puts behind it.
-fn gre(rest: Rest<'_>) -> Option<(Kind, Carried<'_>)> {
-    const CHECKSUM: u16 = 0x8000;
-    const ROUTING: u16 = 0x4000;
-    const KEY: u16 = 0x2000;
-    const SEQUENCE: u16 = 0x1000;
-    const ACKNOWLEDGMENT: u16 = 0x0080;
-    const VERSION: u16 = 7;
-    let (flags, kind) = (rest.half(0)?, rest.half(2)?);
-    if flags & ROUTING != 0 || flags & VERSION > 1 {
-        return None;
-    }
-    let words = |flag: u16| usize::from(flags & flag != 0) * 4;
-    let key_at = 4 + words(CHECKSUM);
-    let key = if flags & KEY == 0 { None } else { Some(rest.word(key_at)?) };
-    let inner = rest.after(key_at + words(KEY) + words(SEQUENCE) + words(ACKNOWLEDGMENT))?;
-    match kind {
-        // Of PPTP the upper half is a length, the lower one the call at the receiving end.
-        0x880b => Some((Kind::Gre(None), inner.ppp()?)),
-        0x88be if flags & SEQUENCE == 0 => Some((Kind::Erspan(None), inner.ethernet()?)),
-        0x88be => Some((Kind::Erspan(Some(inner.half(2)? & 0x3ff)), inner.after(8)?.ethernet()?)),
-        0x22eb => {
-            // The last bit says that there is a part for the platform.
-            let header = 12 + usize::from(inner.half(10)? & 1) * 8;
-            Some((Kind::Erspan(Some(inner.half(2)? & 0x3ff)), inner.after(header)?.ethernet()?))
-        }
-        ETHERNET => Some((Kind::Gre(key), inner.ethernet()?)),
-        _ => Some((Kind::Gre(key), inner.of_type(kind)?)),
-    }
-}
-
-/// RFC 7348 §5.
-fn vxlan(rest: Rest<'_>) -> Option<(Kind, Carried<'_>)> {
-    const VALID: u8 = 8;
-    let network = rest.word(4)? >> 8;
-    if rest.data[0] & VALID == 0 {
-        return Some((Kind::Vxlan(network), Carried::Unknown));
-    }
-    Some((Kind::Vxlan(network), rest.after(8)?.ethernet()?))
-}
-
-/// RFC 8926 §3.4.
-fn geneve(rest: Rest<'_>) -> Option<(Kind, Carried<'_>)> {
-    const CONTROL: u8 = 0x80;
-    let (kind, network) = (rest.half(2)?, rest.word(4)? >> 8);
-    let [version_and_options, flags, ..] = *rest.data else { return None };
-    if version_and_options >> 6 != 0 || flags & CONTROL != 0 {
-        return Some((Kind::Geneve(network), Carried::Unknown));
-    }
-    let inner = rest.after(8 + usize::from(version_and_options & 0x3f) * 4)?;
-    let carried = if kind == ETHERNET { inner.ethernet()? } else { inner.of_type(kind)? };
-    Some((Kind::Geneve(network), carried))
-}
-
-/// 3GPP TS 29.281 §5.1, §5.2.
-fn gtp(rest: Rest<'_>) -> Option<(Kind, Carried<'_>)> {
-    const VERSION_1: u8 = 0x30;
-    const PACKET: u8 = 255;
-    const EXTENDED: u8 = 4;
-    /// That, sequence number or N-PDU number: then all three fields are there.
-    const ANY: u8 = 7;
-    let end = rest.word(4)?;
-    let [flags, message, ..] = *rest.data else { return None };
-    if flags & 0xf0 != VERSION_1 || message != PACKET {
-        return Some((Kind::Gtp(end), Carried::Unknown));
-    }
-    let mut at = 8;
-    if flags & ANY != 0 {
-        let mut next = if flags & EXTENDED == 0 { 0 } else { *rest.data.get(11)? };
-        at = 12;
-        while next != 0 {
-            let length = usize::from(*rest.data.get(at)?) * 4;
-            if length == 0 {
-                return Some((Kind::Gtp(end), Carried::Unknown));
-            }
-            at += length;
-            next = *rest.data.get(at - 1)?;
-        }
-    }
-    Some((Kind::Gtp(end), rest.after(at)?.ip()?))
 }
