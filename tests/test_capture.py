@@ -166,6 +166,30 @@ def test_sections_interfaces_and_clocks(tmp_path: Path) -> None:
     assert run.warnings == ["the capture itself lost 10 packets: gaps in it are not losses of the network"]
 
 
+@pytest.mark.parametrize("offset_s", [-(2**63), -(10**10), 2**62])
+def test_a_clock_that_cannot_be_that_far_off_is_said(tmp_path: Path, offset_s: int) -> None:
+    told = interface(option(14, offset_s.to_bytes(8, "little", signed=True)), option(2, b"wan"))
+    frames = b"".join(enhanced(number, number * 10**6, ethernet(DATAGRAM)) for number in (0, 1))
+    run = read(tmp_path, section() + told + told + frames, packets=True)
+    assert run.packets["time_s"].to_list() == [0.0, 1.0]
+    assert run.manifest["began"] == "1970-01-01T00:00:00.000000000Z"
+    (said,) = run.warnings
+    assert said.startswith(f"the clock of wan is said to be {offset_s} s off")
+    assert ", and those of 1 others" in said
+
+
+def test_of_many_interfaces_the_largest_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file may tell of interfaces without packets, and of any number of them."""
+    file = tmp_path / "many.pcapng"
+    frames = b"".join(enhanced(number, number, ethernet(DATAGRAM)) for number in (7, 7, 900))
+    file.write_bytes(section() + interface() * 1000 + frames)
+    assert cli.main(["capture", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[1] for line in said.splitlines() if line.startswith("interface ")][-2:] == ["7", "900"]
+    assert "and 998 interfaces with less or no traffic (-o DIR keeps all)" in said
+    assert tl.capture(file).table("interfaces").height == 1000
+
+
 def test_links_of_many_kinds(tmp_path: Path) -> None:
     six = ipv6("fe80::1", "fe80::2", UDP, udp((2000, 53), 100))
     tagged = ethernet(DATAGRAM, tags=(0x88A8, 0x8100))

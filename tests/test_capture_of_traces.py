@@ -230,6 +230,17 @@ $ns run
 """
 
 
+def test_lines_that_are_no_text_are_said(tmp_path: Path) -> None:
+    event = b"+ 0.5 0 1 tcp 1000 ------- 0 0.0 1.0 0 0\n"
+    (tmp_path / "out.tr").write_bytes(event + b"\x80\xff\xfe\n" + b"v 0.5 eval {}\n" + b"\0\0\0\n" + event)
+    found = tl.capture(tmp_path / "out.tr")
+    assert found.manifest["events"] == 2
+    assert found.manifest["lines_skipped"] == 3
+    assert found.warnings == [
+        "2 lines are no text and were skipped: the file is damaged, or what stands there is no trace of ns-2"
+    ]
+
+
 @needs("ns")
 def test_what_ns2_writes_today(tmp_path: Path) -> None:
     """With the variables of an agent among the packets, and all flows of number 0."""

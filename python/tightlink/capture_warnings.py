@@ -24,6 +24,8 @@ _SNAP_LENGTH: Final = 96
 _TUNNEL_HEADERS: Final = 96
 #: Frames that carry others, encrypted or of an unknown kind; and from which share on that is said.
 _OPAQUE, _MUCH = ("mpls", "macsec"), 0.1
+#: From which share of packets on that some are copies of others is said.
+_COPIES: Final = 0.01
 #: What rounding may make of a link that was always busy.
 _NEARLY: Final = 1e-3
 
@@ -40,6 +42,9 @@ def of_trace(facts: Mapping[str, Any], frames: Mapping[str, pl.DataFrame]) -> It
     yield from _damage(facts, "events")
     if facts["backwards"]:
         yield f"{facts['backwards']} lines are of times before that of the line before them: queues are not exact"
+    if facts["binary"]:
+        lines = "a line is no text and was" if facts["binary"] == 1 else f"{facts['binary']} lines are no text and were"
+        yield f"{lines} skipped: the file is damaged, or what stands there is no trace of ns-2"
     yield from _too_busy(frames["links"])
 
 
@@ -63,6 +68,7 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
     yield from _unreadable(frames["protocols"])
     yield from _in_no_flow(frames["protocols"])
     yield from _too_little(facts, interfaces, frames["connections"])
+    yield from _twice(facts, frames["connections"])
     if facts["backwards_most_s"] >= _CLOCK_SET_S:
         back = units.format_time(float(f"{facts['backwards_most_s']:.3g}"))
         yield f"the clock of the capture went back by {back}: times, durations and rates around that are not right"
@@ -70,6 +76,13 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
         yield (
             f"{facts['backwards']} of {facts['packets']} packets have an earlier time than the one before them: what "
             "is told of gaps and overtaken packets is of the file; reordercap, of Wireshark, puts them in order"
+        )
+    if (clock := facts["offsets"]) is not None:
+        name = interfaces["link"][clock["interface"]]
+        others = "" if clock["count"] == 1 else f", and those of {clock['count'] - 1} others"
+        yield (
+            f"the clock of {name} is said to be {clock['offset_s']} s off (if_tsoffset), which no clock is{others}: "
+            "times are those of the file without that"
         )
     unlisted = facts["connections"] - facts["listed"]
     if unlisted > 0:
@@ -86,6 +99,23 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
     if facts["interval_ns"] != interval_ns:
         spacing = units.format_time(facts["interval_ns"] / 10**9)
         yield f"the capture is so long that its series has intervals of {spacing}"
+
+
+def _twice(facts: Mapping[str, Any], connections: pl.DataFrame) -> Iterator[str]:
+    """Packets that the capture has more than once."""
+    if facts["copies"] > _COPIES * facts["packets"]:
+        yield (
+            f"{facts['copies']} of {facts['packets']} packets are copies of others, as captures of several VLANs or "
+            "interfaces and mirror ports have: interfaces, protocols and sizes count them, flows of TCP do not"
+        )
+    other = connections.filter(pl.col("same_packets_as").is_not_null()).unique("connection")
+    if not other.is_empty():
+        packets = int((other["packets_captured"] + other["acks"]).sum())
+        of = "a connection has" if other.height == 1 else f"{other.height} connections have"
+        yield (
+            f"{of} the same packets as another one, on both sides of an address translation (NAT) or of a tunnel "
+            f"(same_packets_as): {packets} packets count twice, in flows and in all totals"
+        )
 
 
 def _too_little(facts: Mapping[str, Any], interfaces: pl.DataFrame, connections: pl.DataFrame) -> Iterator[str]:

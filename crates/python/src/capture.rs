@@ -121,11 +121,22 @@ fn facts(found: &Capture) -> String {
         "backwards_most_s": found.totals.backwards_most as f64 / 1e9,
         "incomplete": found.incomplete,
         "unseen": found.unseen,
+        "copies": found.copies.count,
+        "offsets": offsets(found),
         "unopened": found.tunnels.cut,
         "tunnel_header_bytes": found.tunnels.most_header_bytes,
         "damage": found.damage.as_ref().map(told),
     })
     .to_string()
+}
+
+/// Interfaces whose clocks are off by what no clock can be: how many, and the first with its offset in seconds.
+fn offsets(found: &Capture) -> Value {
+    let mut absurd = found.interfaces.iter().enumerate().filter_map(|(number, one)| Some((number, one.offset_s?)));
+    let first = absurd.next();
+    json!(
+        first.map(|(number, offset_s)| json!({"count": 1 + absurd.count(), "interface": number, "offset_s": offset_s}))
+    )
 }
 
 fn facts_of_trace(found: &Trace, interval_ns: i64) -> String {
@@ -141,6 +152,7 @@ fn facts_of_trace(found: &Trace, interval_ns: i64) -> String {
         "interval_ns": interval_ns,
         "backwards": found.backwards,
         "skipped": found.skipped,
+        "binary": found.binary,
         "damage": found.damage.as_ref().map(told),
     })
     .to_string()

@@ -104,7 +104,13 @@ def _show_capture(run: Run) -> None:
             print_text(f"and {tunnels.height - _MOST_FLOWS} smaller tunnels (-o DIR keeps all)")
         print_text()
     both = run.links.join(run.table("interfaces"), on="link", maintain_order="left")
-    print_rows("interface", "link", _INTERFACE, _known(both), drop=_DROP)
+    most = both
+    if both.height > _MOST_FLOWS:
+        largest_first = both.sort("bytes_out", descending=True, maintain_order=True)
+        most = largest_first.filter(pl.col("packets_out") > 0).head(_MOST_FLOWS)
+    print_rows("interface", "link", _INTERFACE, _known(most), drop=_DROP)
+    if most.height < both.height:
+        print_text(f"and {both.height - most.height} interfaces with less or no traffic (-o DIR keeps all)")
 
 
 def largest(run: Run, most: int) -> pl.DataFrame:

@@ -1,9 +1,15 @@
-"""Captures that have each packet twice, as mirror ports and two interfaces do: told, and copies left out."""
+"""Captures that have packets twice, as mirror ports and two interfaces do: told, and copies left out.
+
+The reader leaves out what is surely a copy (``copies`` of the table ``connections``). Where packets have no
+identification that tells, their numbers do. Both sides of a NAT are two connections with the same packets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+from tightlink.diagnosis.words import percent
 
 _Limits = tuple[float, float]
 #: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
@@ -13,6 +19,8 @@ _COPIES_AGAIN, _COPIES_NEW = (0.45, 0.75), (0.3, 0.55)
 #: Of fewer packets half are retransmitted by chance; at two places at most so many ACKs carry data, or say nothing new.
 _MANY: Final = 100
 _FEW_ANSWERS, _DUPLICATES = 0.1, 0.25
+#: Such a share of packets with copies is worth a word; such a share of the RTT from an ACK to its copy is no router's.
+_WORTH_A_WORD, _APART = 0.1, 0.1
 
 
 def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
@@ -36,6 +44,8 @@ def at_two_places(row: Mapping[str, Any], *, others: bool = False) -> bool:
     Copies of a mirror port follow at once, and that of an ACK says nothing new; those of another place come behind
     later ACKs. Data of the other direction acknowledge, too, and are no duplicates. ``others``: other flows were.
     """
+    if _copied(row) >= _COPIES[0] and (others or _are_apart(row)):
+        return True
     sent, acks = row.get("packets_sent") or 0, row["acks"]
     if not sent or not acks or not row["payload_bytes"]:
         return False
@@ -43,6 +53,60 @@ def at_two_places(row: Mapping[str, Any], *, others: bool = False) -> bool:
         return _are_copied(row, sent, _COPIES_AGAIN, _COPIES_NEW)
     told = sent >= _MANY and (row.get("answers") or 0) < _FEW_ANSWERS * acks
     return told and row["duplicate_acks"] < _DUPLICATES * acks and _are_copied(row, sent)
+
+
+def _copied(row: Mapping[str, Any]) -> float:
+    """The share of captured packets that are surely copies."""
+    copies = row.get("copies") or 0
+    return copies / (copies + row["packets_captured"]) if copies else 0.0
+
+
+def _are_apart(row: Mapping[str, Any]) -> bool:
+    """Whether ACKs take so long from one place to the other that round trips, to the first one, are not the path's."""
+    return (row.get("ack_copy_delay_s") or 0.0) > _APART * (row.get("rtt_median_s") or 0.0)
+
+
+def remarks_on_copies(row: Mapping[str, Any]) -> list[str]:
+    """That packets of a flow were captured more than once, and count once."""
+    found = []
+    if (copied := _copied(row)) >= _WORTH_A_WORD:
+        again = "each packet was" if copied >= _COPIES[0] else f"{percent(copied / (1 - copied))} of its packets were"
+        found.append(
+            f"{again} captured twice, as on two VLANs, before and behind a router, or by a mirror port: they count once"
+        )
+    if row.get("other_side"):
+        found.append(f"the capture has the same packets {row['other_side']}, as two flows")
+    return found
+
+
+def with_other_sides(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of both sides of a NAT or tunnel with `other_side`, in words, the second with `same_flow`, the first's."""
+    by_connection: dict[int, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_connection.setdefault(row.get("connection", -1), []).append(row)
+    sides: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        same = row.get("same_packets_as")
+        if same is None:
+            continue
+        firsts = by_connection.get(int(same), [])
+        shares = [one for one in firsts if set(_ends(one)) & set(_ends(row)) and _is_along(one, row)]
+        for first in (shares or firsts)[:1]:
+            tunnel = _ends(first) == _ends(row)
+            words = "within a tunnel and without it" if tunnel else "on both sides of an address translation (NAT)"
+            sides[row["flow"]] = {"other_side": words, "same_flow": first["flow"]}
+            sides[first["flow"]] = {"other_side": words} | sides.get(first["flow"], {})
+    return [{**row, **sides.get(row.get("flow", -1), {})} for row in rows]
+
+
+def _ends(row: Mapping[str, Any]) -> tuple[str, str]:
+    first, _, second = row["label"].partition(" in ")[0].partition("-")
+    return first, second
+
+
+def _is_along(first: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """Whether two flows with an end in common have it on the same side."""
+    return any(one == other for one, other in zip(_ends(first), _ends(row), strict=True))
 
 
 def _are_copied(row: Mapping[str, Any], sent: float, again: _Limits = _COPIES, new: _Limits = _COPIES) -> bool:

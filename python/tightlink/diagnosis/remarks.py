@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tightlink.diagnosis import evidence
+from tightlink.diagnosis.captured_copies import remarks_on_copies
 from tightlink.diagnosis.vantage import NEVER, may_be_between, path_rtt_s
 from tightlink.diagnosis.words import ms, percent
 
@@ -26,6 +27,7 @@ def remarks(row: Mapping[str, Any], captured: Mapping[str, Any], *, copies: bool
             "each packet was captured twice, as mirror ports and captures of two interfaces do: tables count both, the "
             "second one as retransmitted"
         )
+    yield from remarks_on_copies(captured)
     if row["place"] in {"sender", "between"} and evidence.acks_wait_for_answers(row):
         yield (
             f"its segments are alone, and their ACKs may wait for the answer: RTTs of {ms(row['rtt_median_s'])} "

@@ -41,6 +41,8 @@ impl Found {
     pub const KEEP_ALIVE_ACK: Self = Self(8192);
     /// A new connection of old ports.
     pub const PORTS_REUSED: Self = Self(16384);
+    /// A packet that was captured before.
+    pub const COPY: Self = Self(32768);
 
     /// Whether all of these were found.
     pub fn has(self, other: Self) -> bool {
@@ -54,7 +56,7 @@ impl Found {
 
     /// The words for all that was found, in a fixed order.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        const WORDS: [&str; 15] = [
+        const WORDS: [&str; 16] = [
             "retransmission",
             "fast retransmission",
             "spurious retransmission",
@@ -70,6 +72,7 @@ impl Found {
             "keep-alive",
             "keep-alive ack",
             "ports reused",
+            "copy",
         ];
         WORDS.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 != 0).map(|(_, word)| *word)
     }

@@ -2,6 +2,7 @@
 
 use super::analysis::Found;
 use super::connection::TCP;
+use super::copies::{Copies, Sighting};
 use super::error::{Damage, Error};
 use super::file::File;
 use super::flows::{Belongs, Flows, Limits};
@@ -61,6 +62,8 @@ pub struct Capture {
     pub incomplete: u64,
     /// Segments of which too little was kept to look at them.
     pub unseen: u64,
+    /// Segments that were captured more than once.
+    pub copies: Copies,
     /// From where on nothing could be read.
     pub damage: Option<Damage>,
 }
@@ -85,6 +88,8 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
         fragments: Fragments::default(),
         packets: options.packets.then(Packets::default),
         unseen: 0,
+        copies: Copies::default(),
+        place: 0,
     };
     let damage = loop {
         match file.next_frame() {
@@ -100,7 +105,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
             return Err(Error::Interrupted);
         }
     };
-    let Reading { count, mut totals, flows, tunnels, fragments, packets, unseen, .. } = reading;
+    let Reading { count, mut totals, flows, tunnels, fragments, packets, unseen, copies, .. } = reading;
     totals.settle();
     let mut interfaces = file.interfaces().to_vec();
     if options.rate_bps.is_some() {
@@ -118,6 +123,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
         packets,
         incomplete: fragments.incomplete(),
         unseen,
+        copies,
         damage,
     })
 }
@@ -134,6 +140,9 @@ struct Reading {
     fragments: Fragments,
     packets: Option<Packets>,
     unseen: u64,
+    copies: Copies,
+    /// Where the packet was captured.
+    place: u32,
 }
 
 /// What a packet turned out to be.
@@ -173,6 +182,7 @@ impl Reading {
         }
         let Frame { time, interface, length, data, .. } = *frame;
         let cut = (data.len() as u64) < u64::from(length);
+        self.place = frame.place();
         self.flows.begin(*self.totals.began.get_or_insert(time));
         self.totals.add(&Counted { time, interface, kind, bytes, frame_bytes: length, cut });
         let seen = packet.and_then(|packet| self.follow(&packet, time));
@@ -233,8 +243,23 @@ impl Reading {
         let (from, to) = ends(packet, data);
         let Belongs { connection, serial, direction, reopened } =
             self.flows.find(from, to, packet.protocol, packet.tunnel, segment.as_ref(), self.number);
-        connection.count(direction, self.number, packet.length);
         let owner = Some(Owner { serial, direction });
+        if let Some(segment) = &segment {
+            let Packet { id, hops, .. } = *packet;
+            let at = Sighting { serial, direction: direction as u8, hops, id, place: self.place, time };
+            if let Some(lag) = self.copies.look(segment, at) {
+                connection.copy(direction, lag);
+                let mut found = Found::default();
+                found.add(Found::COPY);
+                return Some(Seen {
+                    owner,
+                    bare: is_bare(segment),
+                    seq: Some(connection.relative(direction, segment)),
+                    found,
+                });
+            }
+        }
+        connection.count(direction, self.number, packet.length);
         let Some(segment) = segment else {
             let headers = match packet.protocol {
                 TCP => 20,
@@ -249,13 +274,18 @@ impl Reading {
             }
             return Some(Seen { owner, bare: false, seq: None, found: Found::default() });
         };
-        let bare = segment.payload == 0 && !segment.has(SYN | FIN | RST);
+        let bare = is_bare(&segment);
         if !bare {
             connection.own(direction, time, packet.length, segment.payload, packet.marked);
         }
         let found = connection.look(direction, &segment, time, reopened);
         Some(Seen { owner, bare, seq: Some(connection.relative(direction, &segment)), found })
     }
+}
+
+/// Whether a segment does nothing but acknowledge.
+fn is_bare(segment: &Segment) -> bool {
+    segment.payload == 0 && !segment.has(SYN | FIN | RST)
 }
 
 fn taken(only: &Only, packet: &Packet<'_>, tunnels: &Tunnels) -> bool {

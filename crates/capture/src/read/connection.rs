@@ -106,6 +106,13 @@ impl Connection {
         way.bytes += u64::from(bytes);
     }
 
+    /// Counts a packet that was captured before, so long ago.
+    pub fn copy(&mut self, direction: usize, lag: Nanoseconds) {
+        let (copies, lags) = &mut self.ways[direction].copies;
+        *copies += 1;
+        *lags = lags.saturating_add(lag);
+    }
+
     /// Counts a packet as one that carries `payload`, and may be `marked`.
     pub fn own(&mut self, direction: usize, time: Nanoseconds, bytes: u32, payload: u32, marked: bool) {
         let way = &mut self.ways[direction];
@@ -257,6 +264,11 @@ impl Connection {
             };
             way.waits.turn(wait, time, tracker.initial_rtt.or_else(|| way.shortest_whole()));
         }
+    }
+
+    /// Packets of both directions.
+    pub fn packets(&self) -> u64 {
+        self.ways.iter().map(|way| way.packets).sum()
     }
 
     /// The sequence number of a segment, counted from the beginning of its direction.

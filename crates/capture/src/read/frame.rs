@@ -18,6 +18,8 @@ pub struct Interface {
     pub snap_length: u32,
     /// Its capacity in bit/s, where somebody said it.
     pub rate_bps: Option<f64>,
+    /// What the file says that its clock is off by, in seconds, where no clock can be: times are then without it.
+    pub offset_s: Option<i64>,
     /// Packets that the capture itself says it lost.
     pub drops: u64,
     /// Whether it said anything of that.
@@ -37,6 +39,25 @@ pub struct Frame<'a> {
     pub length: u32,
     /// What was kept of it.
     pub data: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// Where it was captured, as a number: its interface with its VLAN, or what Linux' "any" interface calls interfaces.
+    pub fn place(&self) -> u32 {
+        const ETHERNET: u32 = 1;
+        const SLL2: u32 = 276;
+        let within = match (self.link_type, self.data) {
+            (ETHERNET, [_, _, _, _, _, _, _, _, _, _, _, _, 0x81 | 0x88, 0x00 | 0xa8, high, low, ..]) => {
+                u32::from(u16::from_be_bytes([*high & 0xf, *low])) + 1
+            }
+            (SLL2, [_, _, _, _, index @ ..]) if index.len() >= 4 => {
+                u32::from_be_bytes([index[0], index[1], index[2], index[3]])
+            }
+            _ => 0,
+        };
+        // Interfaces have small numbers: those of one file do not meet.
+        (self.interface as u32).wrapping_mul(0x9e37_79b1) ^ within
+    }
 }
 
 /// Where a frame lies in the window of the source.

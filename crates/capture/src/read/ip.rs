@@ -72,6 +72,10 @@ pub struct Packet<'a> {
     pub length: u32,
     /// Whether a router marked congestion (RFC 3168).
     pub marked: bool,
+    /// What tells it from others of its source; 0 where there is nothing.
+    pub id: u16,
+    /// What routers have left of its time to live.
+    pub hops: u8,
     /// Where it is a part of a datagram.
     pub fragment: Option<Fragment>,
     /// What it carries, as far as it was kept.
@@ -116,6 +120,8 @@ fn v4(data: &[u8], room: u32) -> Option<Packet<'_>> {
         protocol: head[9],
         length,
         marked: head[1] & 3 == CONGESTION,
+        id: half(head, 4),
+        hops: head[8],
         fragment,
         payload: data.get(header..data.len().min(length as usize)).unwrap_or_default(),
         payload_length: length - header as u32,
@@ -164,6 +170,8 @@ fn v6(data: &[u8], room: u32) -> Option<Packet<'_>> {
         protocol,
         length,
         marked: head[1] >> 4 & 3 == CONGESTION,
+        id: 0,
+        hops: head[7],
         fragment,
         payload: data.get(at..data.len().min(length as usize)).unwrap_or_default(),
         payload_length: length - at as u32,

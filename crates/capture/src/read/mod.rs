@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod capture;
 pub mod connection;
+pub mod copies;
 pub mod echoes;
 pub mod error;
 pub mod file;

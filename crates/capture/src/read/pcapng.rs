@@ -20,6 +20,9 @@ const AROUND: usize = 12;
 /// No block is longer: comments and secrets have their place, a gigabyte of nonsense has not.
 const LONGEST_BLOCK: u32 = 1 << 24;
 
+/// No clock is further off, in seconds: nanoseconds since 1970 reach from 1677 to 2262.
+const MOST_OFFSET_S: u64 = 8_000_000_000;
+
 /// The state of reading such a file.
 #[derive(Default)]
 pub struct Pcapng {
@@ -201,6 +204,10 @@ impl Pcapng {
             (OFFSET, value) if value.len() == 8 => clock.offset_s = self.long(value) as i64,
             _ => {}
         });
+        if clock.offset_s.unsigned_abs() > MOST_OFFSET_S {
+            interface.offset_s = Some(clock.offset_s);
+            clock.offset_s = 0;
+        }
         Some((interface, clock))
     }
 

@@ -64,6 +64,8 @@ pub struct Way {
     pub packets: u64,
     /// Their bytes, IP headers included.
     pub bytes: u64,
+    /// How many of them were captured again, and how long after the first time in all; they count nowhere else.
+    pub copies: (u64, Nanoseconds),
     /// Those with payload, SYN, FIN or RST.
     pub own_packets: u64,
     /// Their bytes.

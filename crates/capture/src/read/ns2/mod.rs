@@ -45,6 +45,8 @@ pub struct Trace {
     pub events: u64,
     /// Lines of other kinds, such as annotations and variables.
     pub skipped: u64,
+    /// Those of them that are no text.
+    pub binary: u64,
     /// Lines whose time is before that of the line before them.
     pub backwards: u64,
     /// Time of the last line, in seconds.
@@ -111,7 +113,7 @@ pub fn read(
     let mut links = Links::default();
     let mut series = Series::new(options.interval);
     let mut packets = options.packets.then(Packets::default);
-    let (mut events, mut skipped, mut backwards, mut end_s) = (0_u64, 0, 0, 0.0_f64);
+    let (mut events, mut skipped, mut binary, mut backwards, mut end_s) = (0_u64, 0, 0, 0, 0.0_f64);
     let damage = loop {
         let offset = source.offset();
         let (text, length) = match next_line(&mut source) {
@@ -131,7 +133,10 @@ pub fn read(
                 }
                 events += 1;
             }
-            Ok(None) => skipped += u64::from(!text.trim_ascii().is_empty()),
+            Ok(None) => {
+                skipped += u64::from(!text.trim_ascii().is_empty());
+                binary += u64::from(!is_text(text));
+            }
             Err(what) => break Some(Damage::new(offset, what)),
         }
         source.consume(length);
@@ -150,6 +155,7 @@ pub fn read(
                 digest,
                 events,
                 skipped,
+                binary,
                 backwards,
                 end_s,
                 damage,
@@ -161,6 +167,11 @@ pub fn read(
             })
         }
     }
+}
+
+/// Whether a line has no bytes that no text has.
+fn is_text(line: &[u8]) -> bool {
+    str::from_utf8(line).is_ok_and(|text| !text.chars().any(|sign| sign.is_control() && !sign.is_whitespace()))
 }
 
 /// The next line, and its length with its end.

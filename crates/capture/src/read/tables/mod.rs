@@ -6,6 +6,8 @@ mod quic;
 mod series;
 mod totals;
 
+use std::collections::HashMap;
+
 use tightlink_sim::tables::{Column, Table};
 
 use super::analysis::Scale;
@@ -89,14 +91,16 @@ impl Flow<'_> {
 
 /// The tables of a capture, by name.
 pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
-    let Capture { totals: all, flows, tunnels, packets: kept, interfaces, .. } = capture;
+    let Capture { totals: all, flows, tunnels, packets: kept, interfaces, copies, .. } = capture;
     let began = all.began.unwrap_or(0);
     let names = totals::names(&interfaces);
     let Finished { listed: connections, unlisted } = flows.finish();
     let flows = listed(&connections, &tunnels);
+    let sizes: HashMap<u32, u64> = connections.iter().map(|(serial, one)| (*serial, one.packets())).collect();
+    let pairs = copies.pairs(|serial| sizes.get(&serial).copied());
     let mut tables = vec![
         ("flows", flows_table(&flows, began)),
-        ("connections", connections_table(&flows)),
+        ("connections", connections_table(&flows, &pairs)),
         ("links", totals::links(&interfaces, &all, &names)),
         ("interfaces", totals::interfaces(&interfaces, &all, &names, began)),
         ("protocols", totals::protocols(&all, &flows, &unlisted)),
@@ -163,13 +167,14 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
     }
 }
 
-fn connections_table(flows: &[Flow<'_>]) -> Table {
+fn connections_table(flows: &[Flow<'_>], pairs: &HashMap<u32, u32>) -> Table {
     let flows: Vec<(usize, &Flow<'_>)> = flows.iter().enumerate().filter(|(_, flow)| flow.is_tcp()).collect();
     let count = |value: fn(&Flow<'_>) -> u64| Column::Integer(flows.iter().map(|(_, one)| value(one) as i64).collect());
     let float = |value: fn(&Flow<'_>) -> f64| Column::Float(flows.iter().map(|(_, one)| value(one)).collect());
     let text = |value: fn(&Flow<'_>) -> String| Column::Text(flows.iter().map(|(_, one)| value(one)).collect());
     let rtt: Vec<Times> = flows.iter().map(|(_, one)| one.way().rtt()).collect();
     let round_trip = |value: fn(&Times) -> f64| Column::Float(rtt.iter().map(value).collect());
+    let same = |flow: &Flow<'_>| pairs.get(&flow.serial).map_or(f64::NAN, |&serial| f64::from(serial));
     Table {
         columns: vec![
             ("flow", Column::Integer(flows.iter().map(|&(number, _)| number as i64).collect())),
@@ -214,6 +219,9 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("window_limited_s", float(|flow| flow.way().waits.window as f64 / 1e9)),
             ("mss_bytes", float(|flow| flow.back().options.and_then(|one| one.mss).map_or(f64::NAN, f64::from))),
             ("options", text(options)),
+            ("copies", count(|flow| flow.way().copies.0)),
+            ("ack_copy_delay_s", float(|flow| mean_s(flow.back().copies))),
+            ("same_packets_as", Column::Float(flows.iter().map(|(_, one)| same(one)).collect())),
         ],
     }
 }
@@ -237,6 +245,11 @@ fn options(flow: &Flow<'_>) -> String {
         agreed.push(format!("window scale {}", 1_u32 << shift));
     }
     agreed.join(", ")
+}
+
+/// Of so many what they took in all.
+fn mean_s((count, all): (u64, Nanoseconds)) -> f64 {
+    if count > 0 { seconds(all) / count as f64 } else { f64::NAN }
 }
 
 fn end((address, port): End) -> String {
