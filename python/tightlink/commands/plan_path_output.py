@@ -148,7 +148,9 @@ def sentences(answer: Answer) -> list[str]:
     if answer.size is not None:
         lines.append(
             f"{_size(answer.size)} take {_long(answer.times['best'])}, at the least cost "
-            f"{_long(answer.times['cheapest'])}, with one default flow {_long(answer.times['default'])}."
+            f"{_long(answer.times['cheapest'])}, with one default flow {_long(answer.times['default'])}: "
+            f"{_over(answer, 'best')}, {_over(answer, 'cheapest')} and {_over(answer, 'default')} over these times; "
+            f"the goodput of the tables is that of the first {units.format_time(path.duration_s)}."
         )
         if path.duration_s < min(_STEADY_S, answer.times["best"] / _MUCH_LONGER):
             lines.append(
@@ -163,6 +165,11 @@ def sentences(answer: Answer) -> list[str]:
             "assumption."
         )
     return lines
+
+
+def _over(answer: Answer, name: str) -> str:
+    """The goodput of a whole transfer."""
+    return _rate(8 * (answer.size or 0) / answer.times[name])
 
 
 def as_json(answer: Answer) -> dict[str, Any]:
