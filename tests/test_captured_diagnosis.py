@@ -703,7 +703,7 @@ def test_a_pause_at_the_sender_is_the_application_also_without_the_handshake(tmp
 #: A download whose ACKs wait behind an upload for a second, so that windows arrive in bursts; and one that pauses itself.
 _UPLOAD: Final = """
 profile = "linux"
-duration = "20 s"
+duration = "24 s"
 link.dsl = { ends = ["internet", "pc"], network = "dsl" }
 traffic.up = { kind = "bulk", from = "pc", to = "internet" }
 """
@@ -715,7 +715,7 @@ _PAUSES: Final = (
 
 
 @pytest.mark.parametrize(
-    ("down", "up", "cause"), [(_BULK_DOWN, "0 s", "saturated_link"), (_PAUSES, "19.9 s", "application")]
+    ("down", "up", "cause"), [(_BULK_DOWN, "0 s", "saturated_link"), (_PAUSES, "23.9 s", "application")]
 )
 def test_what_lies_between_windows_is_no_pause_of_the_application(
     tmp_path: Path, down: str, up: str, cause: str

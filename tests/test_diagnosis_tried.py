@@ -248,7 +248,7 @@ def test_longer_round_trips_for_fewer_retransmissions_are_no_help() -> None:
         traffic.down = { kind = "bulk", from = "hub", to = "site", path = ["sat"], reverse_path = ["dsl.reverse"] }
         traffic.up = { kind = "bulk", from = "site", to = "hub", path = ["dsl.reverse"], reverse_path = ["dsl"] }
     """)
-    run, changes = tl.simulate(scenario), {"link.sat.queue": "250 packets"}
+    run, changes = tl.simulate(scenario), {"link.sat.queue": "325 packets"}
     before, after = (_row(each, "down") for each in (run, tl.simulate(scenario.set_all(changes))))
     assert after["packets_retransmitted"] < 0.7 * before["packets_retransmitted"]
     assert after["goodput_bps"] < 1.02 * before["goodput_bps"]

@@ -192,7 +192,7 @@ def test_flow_control_holds_where_a_processor_can_pause() -> None:
     text = WIRE.replace("queue =", "flow_control = true, queue =") + RECEIVER + SATURATE
     assert [link["flow_control"] for link in tl.loads(text).resolve()["links"]] == [True, False]
     off = tl.loads(text).set("link.wire.reverse.flow_control", value=True).set("link.wire.flow_control", value=False)
-    with pytest.raises(tl.ScenarioError, match=r"link\.wire\.reverse\.flow_control = true: expected a to have"):
+    with pytest.raises(tl.ScenarioError, match=r"link\.wire\.reverse\.flow_control = True: expected a to have"):
         off.resolve()
     # A host's processor does not see what it receives, unless receive = true.
     deaf = tl.loads(text).set("node.b.processor.receive", value=False)

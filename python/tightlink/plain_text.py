@@ -31,10 +31,10 @@ def instead() -> str:
 
 
 def typed(word: str) -> str:
-    """A word of the command line that is UTF-8, where the locale, such as C, has Python take it for another encoding.
+    r"""A word of the command line that is UTF-8, where the locale, such as C, has Python take it for another encoding.
 
-    >>> typed("plain"), typed("no bytes \udcff of UTF-8") == "no bytes \udcff of UTF-8"
-    ('plain', True)
+    >>> typed("plain"), typed(b"caf\xc3\xa9".decode("ascii", "surrogateescape"))
+    ('plain', 'café')
     """
     try:
         return word.encode("ascii", "surrogateescape").decode()

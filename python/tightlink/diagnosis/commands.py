@@ -117,8 +117,21 @@ class Changed:
         if not self._in_file():
             written = ", ".join(f"{key!r}: {value!r}" for key, value in changes.items())
             return f"{'measure' if again else 'tl.simulate'}(run.scenario.set_all({{{written}}})).why()"
-        options = [option(key, value) for key, value in changes.items()]
+        options = [each for key, value in changes.items() for each in self._options(key, value)]
         return " ".join([self._measure(changes) if again else self._begin(changes), *options])
+
+    def _options(self, key: str, value: object) -> list[str]:
+        """What to type for a change: of a table that is there with the same keys, what becomes other in it."""
+        there = values_at(self._scenario.written(), key)
+        if (
+            isinstance(value, dict)
+            and there
+            and all(isinstance(each, dict) and each.keys() == value.keys() for each in there)
+        ):
+            changed = [name for name in value if any(each[name] != value[name] for each in there)]
+            if "kind" not in changed:
+                return [option(f"{key}.{name}", value[name]) for name in changed]
+        return [option(key, value)]
 
     def sweep(self, key: str, levels: Sequence[str | int]) -> str:
         """What to type to simulate the scenario at levels of a key; empty if it does not allow one of them."""
