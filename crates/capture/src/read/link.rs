@@ -151,7 +151,7 @@ impl<'a> Rest<'a> {
                 Carried::Unknown => Carried::Other(kind),
                 found => found,
             }),
-            // A backbone bridge put a frame of a customer behind four bytes of its own (IEEE 802.1ah).
+            // A backbone bridge put a frame of a customer behind four bytes more (IEEE 802.1ah).
             BACKBONE => self.after(4)?.ethernet(),
             _ if kind < LEAST_TYPE => match self.data.get(..8)? {
                 // IP within a subnetwork access protocol header (RFC 1042).
