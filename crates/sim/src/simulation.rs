@@ -8,7 +8,6 @@ use crate::events::Key;
 use crate::hosts::Hosts;
 use crate::network::fabric::Fabric;
 use crate::network::fabric::elsewhere::Elsewhere;
-use crate::network::letter::Letter;
 use crate::network::link::Link;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
@@ -34,8 +33,6 @@ pub struct Simulation<'a, P> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) fabric: Fabric<P>,
     pub(crate) hosts: Hosts,
-    /// What came from other parts of the network; kept for its memory.
-    letters: Vec<Letter>,
     /// How often hosts answered each other for long without an event.
     long: u32,
     end: Time,
@@ -86,7 +83,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
             scenario,
             fabric,
             hosts,
-            letters: Vec::new(),
             long: 0,
             end: Time::new(scenario.duration_s),
             reached: Time::ZERO,

@@ -5,8 +5,10 @@ use super::routes::Routes;
 use crate::network::processor::ProcessorSpec;
 use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec, UsersSpec};
 
-/// What the hosts at both ends of a path cost, in crossings of a link.
-const HOSTS: f64 = 6.0;
+/// What the hosts at both ends of a path cost for a packet, in crossings of a link.
+const HOSTS: [f64; 2] = [3.0, 3.0];
+/// What the sender and the receiver of a flow cost for a packet that is acknowledged, likewise (measured on W4 and W6).
+const FLOW_ENDS: [f64; 2] = [3.0, 1.0];
 
 /// What is to be expected in a second of simulated time.
 #[derive(Clone, Debug)]
@@ -23,8 +25,8 @@ impl Load {
         self.of_nodes[scenario.links[link as usize].from as usize] += per_s;
     }
 
-    fn end(&mut self, nodes: [u32; 2], per_s: f64) {
-        nodes.into_iter().for_each(|node| self.of_nodes[node as usize] += HOSTS / 2.0 * per_s);
+    fn end(&mut self, nodes: [u32; 2], costs: [f64; 2], per_s: f64) {
+        nodes.into_iter().zip(costs).for_each(|(node, cost)| self.of_nodes[node as usize] += cost * per_s);
     }
 
     /// Of all nodes.
@@ -84,7 +86,7 @@ fn add(scenario: &Scenario, routes: &Routes, ends: (u32, u32, u16), packets_per_
     for link in routes.path(&scenario.links, from, destination).unwrap_or_default() {
         load.cross(scenario, link, packets_per_s);
     }
-    load.end([from, to], packets_per_s);
+    load.end([from, to], HOSTS, packets_per_s);
 }
 
 fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes, load: &mut Load) {
@@ -160,7 +162,7 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut Load) {
             for (&link, per_s) in crossings {
                 load.cross(scenario, link, per_s);
             }
-            load.end([flow.from, flow.to], packets_per_s);
+            load.end([flow.from, flow.to], FLOW_ENDS, packets_per_s);
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::time::Time;
 
 pub mod active;
 mod beyond;
+mod bisection;
 pub mod clock;
 mod estimate;
 pub mod flows;

@@ -1,5 +1,6 @@
 //! A network in parts that can be processed at the same time: cut at links whose delay is long.
 
+use super::bisection::{Graph, HANDED_OVER};
 use super::flows::stays_together;
 use super::load::Load;
 use crate::scenario::Scenario;
@@ -45,8 +46,7 @@ impl Parts {
         delays.dedup();
         let step = delays.len().div_ceil(TRIED).max(1);
         // Long delays are the best; shorter ones cut a network into more pieces, which balance better.
-        let delays = delays.iter().step_by(step).flat_map(|&delay_s| [(delay_s, true), (delay_s, false)]);
-        let choices = delays.map(|(delay_s, joined)| Self::cut(scenario, load, count, (delay_s, joined)));
+        let choices = delays.iter().step_by(step).map(|&delay_s| Self::cut(scenario, load, count, delay_s));
         choices.min_by(|a, b| a.cost().total_cmp(&b.cost())).unwrap_or_else(|| Self::one(scenario, load))
     }
 
@@ -61,8 +61,6 @@ impl Parts {
     pub fn cost(&self) -> f64 {
         /// What it costs to wait for each other once.
         const MEETING: f64 = 20.0;
-        /// What it costs to hand a packet over, or to take one. In epochs next to nothing (measured).
-        const HANDED_OVER: f64 = 0.25;
         if self.count == 1 {
             self.heaviest
         } else {
@@ -70,43 +68,34 @@ impl Parts {
         }
     }
 
-    /// Cut at links with a delay of at least `delay_s`; with `joined`, of these at few that carry much.
-    fn cut(scenario: &Scenario, load: &Load, count: u32, (delay_s, joined): (f64, bool)) -> Self {
+    /// Cut at links with a delay of at least `delay_s`.
+    fn cut(scenario: &Scenario, load: &Load, count: u32, delay_s: f64) -> Self {
         let mut pieces = Pieces::new(scenario.nodes.len());
         for link in scenario.links.iter().filter(|link| link.delay_s < delay_s) {
             pieces.join(link.from, link.to);
         }
         scenario.flows.iter().filter(|flow| stays_together(flow)).for_each(|flow| pieces.join(flow.from, flow.to));
-        let mut weights = vec![0.0; scenario.nodes.len()];
-        for (node, load) in (0..).zip(&load.of_nodes) {
-            weights[pieces.find(node) as usize] += load;
+        // Pieces are numbered by their first nodes.
+        let (mut number, mut pieces_count) = (vec![0; scenario.nodes.len()], 0);
+        for node in 0..number.len() as u32 {
+            number[node as usize] = match pieces.find(node) {
+                first if first == node => pieces_count,
+                first => number[first as usize],
+            };
+            pieces_count = pieces_count.max(number[node as usize] + 1);
         }
-        if joined {
-            let most = load.all() / f64::from(count);
-            let mut busiest: Vec<usize> = (0..scenario.links.len()).collect();
-            busiest.sort_by(|&a, &b| load.of_links[b].total_cmp(&load.of_links[a]).then(a.cmp(&b)));
-            for link in busiest {
-                let ends = [scenario.links[link].from, scenario.links[link].to].map(|node| pieces.find(node));
-                let [a, b] = ends.map(|piece| weights[piece as usize]);
-                if ends[0] != ends[1] && a + b <= most {
-                    pieces.join(ends[0], ends[1]);
-                    ends.into_iter().for_each(|piece| weights[piece as usize] = 0.0);
-                    weights[pieces.find(ends[0]) as usize] = a + b;
-                }
-            }
+        let mut weights = vec![0.0; pieces_count as usize];
+        for (&piece, load) in number.iter().zip(&load.of_nodes) {
+            weights[piece as usize] += load;
         }
-        let of_node: Vec<u32> = (0..scenario.nodes.len() as u32).map(|node| pieces.find(node)).collect();
-        let mut order: Vec<u32> = (0..of_node.len() as u32).filter(|&node| of_node[node as usize] == node).collect();
-        order.sort_by(|&a, &b| weights[b as usize].total_cmp(&weights[a as usize]).then(a.cmp(&b)));
-        // The heaviest first, each to the part that has least.
+        let links = (scenario.links.iter().zip(&load.of_links))
+            .map(|(link, &load)| ([link.from, link.to].map(|node| number[node as usize]), load));
+        let part_of = Graph::new(&weights, links).parts(count);
+        let of_node: Vec<u32> = number.iter().map(|&piece| part_of[piece as usize]).collect();
         let mut parts = vec![0.0_f64; count as usize];
-        let mut part_of = vec![0; of_node.len()];
-        for piece in order {
-            let least = (0..parts.len()).min_by(|&a, &b| parts[a].total_cmp(&parts[b])).unwrap_or_default();
-            parts[least] += weights[piece as usize];
-            part_of[piece as usize] = least as u32;
+        for (&part, weight) in part_of.iter().zip(&weights) {
+            parts[part as usize] += weight;
         }
-        let of_node: Vec<u32> = of_node.into_iter().map(|piece| part_of[piece as usize]).collect();
         let crosses = |from: u32, to: u32| of_node[from as usize] != of_node[to as usize];
         let cut = || (scenario.links.iter().zip(&load.of_links)).filter(|(link, _)| crosses(link.from, link.to));
         let delay_s = cut().map(|(link, _)| link.delay_s).fold(f64::INFINITY, f64::min);

@@ -254,7 +254,7 @@ impl Region {
         while let Some(key) = links[link as usize].next_delivery()
             && let Some(packet) = links[link as usize].take()
         {
-            let options = packet.options().map(|handle| ack_options.take(handle));
+            let options = packet.options().map(|handle| Box::new(ack_options.take(handle)));
             messages[part as usize].push(Export::Letter(Letter::Packet { link, packet, delivery: key.time, options }));
         }
     }
@@ -288,7 +288,7 @@ impl Region {
             };
             let packet = match options {
                 None => packet,
-                Some(options) => packet.with_options_at(ack_options.put(options)),
+                Some(options) => packet.with_options_at(ack_options.put(*options)),
             };
             let here = &mut links[link as usize];
             let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());

@@ -16,8 +16,8 @@ pub enum Letter {
         packet: Packet,
         /// When it reaches the other end.
         delivery: Time,
-        /// Of an ACK with other options than a timestamp: all of them.
-        options: Option<AckOptions>,
+        /// Of an ACK with other options than a timestamp: all of them. Few have any, and letters are many.
+        options: Option<Box<AckOptions>>,
     },
     /// A hop of a flow that sends from there was busy throughout a round trip.
     Full(Full),

@@ -137,14 +137,12 @@ impl<'a, P: Probe + Copy + Send> PartedSimulation<'a, P> {
 
 impl<P: Probe> Simulation<'_, P> {
     /// Takes what comes from other parts in a turn, in which all that precedes `until` has happened.
-    fn take(&mut self, between: (&Mailbox<Letter>, u64), until: Time) {
-        let mut letters = std::mem::take(&mut self.letters);
-        self.fabric.letters(between, |letter| letters.push(letter));
-        for letter in letters.drain(..) {
+    fn take(&mut self, (mailbox, turn): (&Mailbox<Letter>, u64), until: Time) {
+        let Some(part) = self.fabric.part() else { return };
+        mailbox.take(turn, part, |letter| {
             self.fabric.take(letter);
             self.hand_over_taken();
-        }
-        self.letters = letters;
+        });
         while self.fabric.settle_confluence(until) {
             self.hand_over_taken();
         }

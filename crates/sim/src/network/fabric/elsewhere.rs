@@ -87,7 +87,7 @@ impl Elsewhere {
     /// A packet comes out at the end of a link, which is elsewhere.
     pub(super) fn send(&mut self, link: u32, packet: Packet, delivery: Time, ack_options: &mut AckOptionSlab) {
         if let Some(part) = self.ends[link as usize] {
-            let options = packet.options().map(|handle| ack_options.take(handle));
+            let options = packet.options().map(|handle| Box::new(ack_options.take(handle)));
             self.messages[part as usize].push(Letter::Packet { link, packet, delivery, options });
         }
     }
@@ -130,19 +130,19 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// What other parts have left for this one in this turn.
-    pub fn letters(&self, (mailbox, turn): (&Mailbox<Letter>, u64), each: impl FnMut(Letter)) {
-        if let Some(elsewhere) = &self.elsewhere {
-            mailbox.take(turn, elsewhere.part as usize, each);
-        }
+    /// The number of this part of the network, if it has others.
+    pub fn part(&self) -> Option<usize> {
+        self.elsewhere.as_ref().map(|elsewhere| elsewhere.part as usize)
     }
 
     /// Takes what comes from another part.
     pub fn take(&mut self, letter: Letter) {
         match letter {
             Letter::Packet { link, packet, delivery, options } => {
-                let put = |options| packet.with_options_at(self.ack_options.put(options));
-                let packet = options.map_or(packet, put);
+                let packet = match options {
+                    None => packet,
+                    Some(options) => packet.with_options_at(self.ack_options.put(*options)),
+                };
                 let at_work = &mut self.links[link as usize];
                 let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), at_work.server.entity());
                 at_work.server.was_granted(packet.start);
