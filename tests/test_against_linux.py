@@ -37,7 +37,7 @@ def test_transfers_take_as_long_as_in_linux(benchmark: Callable[[str], Any], mon
     assert sum(near) >= 88
 
 
-#: Four flows of CUBIC across three full links get a tenth more than in Linux; why is not known (docs/validation.md).
+#: Four flows of CUBIC across three full links get a tenth more than in Linux: by the phase of packets (docs/validation.md).
 OPEN = [("lot", "cubic", 4, group, "goodput_bps") for group in ("through", "second")]
 
 
