@@ -123,11 +123,27 @@ impl Bbr {
         if self.aggregation.is_none() {
             return product + QUANTA;
         }
-        // bbr_quantization_budget: three send quanta (bbr_tso_segs_goal), an even number, and room to probe.
-        let least = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
-        let quantum = libm::floor(self.rate * QUANTUM_S).clamp(least, LARGEST_QUANTUM);
-        let even = 2.0 * libm::ceil((product + allowance + QUANTA * quantum) / 2.0);
+        // bbr_quantization_budget: three send quanta, an even number, and room to probe.
+        let even = 2.0 * libm::ceil((product + allowance + QUANTA * self.quantum()) / 2.0);
         if self.state == State::ProbeBw(0) { even + 2.0 } else { even }
+    }
+
+    /// What Linux sends at once (bbr_tso_segs_goal).
+    fn quantum(&self) -> f64 {
+        let least = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
+        libm::floor(self.rate * QUANTUM_S).clamp(least, LARGEST_QUANTUM)
+    }
+
+    /// What will be in flight when Linux sends its next quantum, with that itself where it probes, of `in_flight` now
+    /// (bbr_packets_in_net_at_edt): half of a quantum's other packets later than packets here, which leave one by one.
+    fn in_flight_then(&self, in_flight: f64, sample: &RateSample) -> f64 {
+        if self.aggregation.is_none() || self.rate == 0.0 {
+            return in_flight;
+        }
+        let (quantum, (gain, _)) = (self.quantum(), self.gains());
+        let wait_s = sample.due_in_s + (quantum - 1.0) / (2.0 * self.rate);
+        let sent = if gain > 1.0 { quantum } else { 0.0 };
+        (in_flight + sent - self.path_rate() * wait_s).max(0.0)
     }
 
     /// §4.1.1.3, BBRUpdateBtlBw.
@@ -152,10 +168,11 @@ impl Bbr {
         let State::ProbeBw(place) = self.state else { return };
         let elapsed = sample.now.since(self.cycle_at) > self.rtprop_s;
         let (gain, _) = self.gains();
+        let in_flight = self.in_flight_then(sample.in_flight_before, sample);
         let over = if gain > 1.0 {
-            elapsed && (sample.newly_lost > 0.0 || sample.in_flight_before >= self.inflight(gain))
+            elapsed && (sample.newly_lost > 0.0 || in_flight >= self.inflight(gain))
         } else {
-            elapsed || gain < 1.0 && sample.in_flight_before <= self.inflight(1.0)
+            elapsed || gain < 1.0 && in_flight <= self.inflight(1.0)
         };
         if over {
             self.enter_cycle((place + 1) % CYCLE.len(), sample.now);
@@ -188,7 +205,7 @@ impl Bbr {
         if self.state == State::Startup && self.filled {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && sample.in_flight <= self.inflight(1.0) {
+        if self.state == State::Drain && self.in_flight_then(sample.in_flight, sample) <= self.inflight(1.0) {
             self.enter_probe_bw(sample.now, random);
         }
     }
@@ -480,5 +497,29 @@ mod tests {
             };
             assert_eq!(bbr.inflight(1.0), room, "{mbit_per_s} Mbit/s");
         }
+    }
+
+    /// Linux's bbr_packets_in_net_at_edt, of packets that leave one by one: where it probes, the quantum that leaves next is
+    /// among them; what is delivered until then is not.
+    #[test]
+    fn what_will_be_in_flight_is_known_from_when_the_next_packet_is_due() {
+        let mut bbr = Bbr {
+            state: State::ProbeBw(0),
+            filled: true,
+            rate: 250.0,
+            rtprop_s: 0.04,
+            aggregation: Some(Aggregation::default()),
+            ..fresh()
+        };
+        bbr.bandwidth.update(0, 200.0);
+        let due_in = |due_in_s| RateSample { due_in_s, ..RateSample::NOTHING };
+        // Pairs: the second of each leaves with the first, half a packet of 4 ms earlier on average, in which 0.4 arrive.
+        assert!((bbr.in_flight_then(10.0, &due_in(0.0)) - (10.0 + 2.0 - 0.4)).abs() < 1e-9);
+        assert!((bbr.in_flight_then(10.0, &due_in(0.003)) - (10.0 + 2.0 - 0.4 - 0.6)).abs() < 1e-9);
+        bbr.state = State::Drain;
+        assert!((bbr.in_flight_then(10.0, &due_in(0.003)) - (10.0 - 0.4 - 0.6)).abs() < 1e-9);
+        assert_eq!(bbr.in_flight_then(10.0, &due_in(0.1)), 0.0);
+        bbr.aggregation = None;
+        assert_eq!(bbr.in_flight_then(10.0, &due_in(0.003)), 10.0);
     }
 }

@@ -39,6 +39,8 @@ pub struct RateSample {
     pub app_limited: bool,
     /// Losses are being mended, after a timeout or otherwise.
     pub recovering: bool,
+    /// Seconds until the next packet is due, where packets are paced.
+    pub due_in_s: f64,
 }
 
 /// A packet that was found lost.
@@ -149,6 +151,7 @@ impl RateSample {
         in_flight_before: 0.0,
         app_limited: false,
         recovering: false,
+        due_in_s: 0.0,
     };
 }
 

@@ -203,6 +203,7 @@ impl Deliveries {
             in_flight_before: f64::from(in_flight_before),
             app_limited: packet.app_limited,
             recovering,
+            due_in_s: 0.0,
         }
     }
 

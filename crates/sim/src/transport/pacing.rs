@@ -71,6 +71,12 @@ impl Pacer {
         self.timer.deadline()
     }
 
+    /// Seconds until the next packet is due.
+    #[must_use]
+    pub fn due_in_s(&self, now: Time) -> f64 {
+        self.due.since(now).max(0.0)
+    }
+
     /// Whether the next packet has to wait. If so, the timer will tell when it has waited.
     pub fn holds_back<S: Schedule>(&mut self, events: &mut S, now: Key) -> bool {
         let takes_time = self.processing.as_mut().filter(|processing| processing.over != now.time);

@@ -1,7 +1,7 @@
 //! A sender that paces, and whose congestion control may ask how fast packets are delivered.
 
 use super::{Env, Sender};
-use crate::congestion::Controls;
+use crate::congestion::{Controls, RateSample};
 use crate::events::{Entity, Key};
 use crate::random::Stream;
 use crate::scenario::Profile;
@@ -160,8 +160,9 @@ impl Sender {
     /// Tells the congestion control of a delivery, and of the losses that were found by now.
     #[cold]
     pub(in crate::transport) fn give_sample<N: Network>(&mut self, env: &mut Env<'_, N>, delivery: Delivery) {
-        let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) else { return };
+        let Some(Paced { pacer, deliveries: Some(deliveries), .. }) = self.paced.as_deref_mut() else { return };
         let sample = deliveries.sample(delivery, self.recovering || self.timed_out);
+        let sample = RateSample { due_in_s: pacer.due_in_s(env.now.time), ..sample };
         let (losses, random) = deliveries.losses();
         let holds_back = env.controls.on_sample(self.control, &mut self.window, &sample, losses, random);
         deliveries.forget_losses();
