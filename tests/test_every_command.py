@@ -51,6 +51,7 @@ READS: Final = {
     "analyze fairness": ["analyze fairness {} --algorithm a --own b --standard c"],
     "analyze explore": ["analyze explore {}"],
     "analyze oscillation": ["analyze oscillation {}"],
+    "analyze synchronization": ["analyze synchronization {}"],
     "analyze markov": ["analyze markov {}"],
     "analyze traffic": ["analyze traffic {}"],
     "analyze arrivals": ["analyze arrivals {}"],

@@ -34,6 +34,7 @@ COMMANDS: Final = """
     run examples/one-flow.toml -o other --set link.bottleneck.queue="5 packets"
     run examples/open-window.toml -o long --set observe.interval="50 ms"
     run examples/queues.toml --show-config
+    run examples/queues.toml -o queued --set duration="10 s" --trace
     run examples/one-flow.toml --report one.html --plot one.svg
     validate examples/one-flow.toml examples/chain.toml
     schema -o scenario.schema.json
@@ -75,6 +76,7 @@ COMMANDS: Final = """
         --available rate -o shares.png
     analyze explore examples/controls-compared.csv --algorithm congestion -o explored.html
     analyze oscillation long --begin "3 s" -o oscillation.png
+    analyze synchronization queued -o losses.png
     analyze markov states.csv --step "2 s" -o chain.png
     analyze traffic long --column utilization -o traffic.png
     analyze arrivals one -o arrivals.png

@@ -9,6 +9,7 @@ The module of each says by which method it works.
 | Which responses say the same? | `correlation`, `pca` |
 | How do algorithms differ? | `clusters`, `outliers`, `ranks`, `throughput_shares`, `fairness` |
 | What is the traffic like? | `hurst`, `burstiness`, `spikes`, `cycles`, `interarrivals`, `tail`, `cross_correlation` |
+| Do flows lose packets together? | `synchronization` |
 | What changes with time? | `oscillation`, `oscillations`, `markov_from_users`, `markov_from_log` |
 | What does theory expect? | `mathis`, `pftk` |
 | How does one read a table? | `read_measurements`, `read_runs` |
@@ -51,6 +52,7 @@ from tightlink.analysis.traffic.oscillation import oscillation
 from tightlink.analysis.traffic.oscillations import of_run as oscillations
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
+from tightlink.analysis.traffic.synchronization import synchronization
 from tightlink.errors import did_you_mean
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "regimes",
     "saturation",
     "spikes",
+    "synchronization",
     "tail",
     "throughput_shares",
 ]

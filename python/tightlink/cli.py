@@ -47,6 +47,7 @@ _BELOW: Final[dict[str, tuple[str, str, dict[str, dict[str, Sequence[str]]]]]] =
             "Which responses say the same?": {"responses": ("correlation", "pca"), "explore": ("explore",)},
             "How do algorithms differ?": {"algorithms": ("clusters", "outliers", "ranks"), "fairness": ("fairness",)},
             "What is the traffic like?": {"traffic": ("traffic", "arrivals", "sizes", "cross-correlation")},
+            "Do flows lose packets together?": {"synchronization": ("synchronization",)},
             "What changes over time?": {"oscillation": ("oscillation",), "markov": ("markov",)},
             "What do others measure?": {"pinger": ("pinger",)},
         },

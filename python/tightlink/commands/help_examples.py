@@ -43,6 +43,7 @@ EXAMPLES: Final = {
     "analyze arrivals": "results/one",
     "analyze sizes": "flows.csv --column bytes",
     "analyze cross-correlation": 'results/one "bottleneck queue_packets" "ftp cwnd_packets"',
+    "analyze synchronization": 'results/dumbbell --begin "2 s" -o losses.svg',
     "analyze oscillation": 'results/one --begin "3 s"',
     "analyze markov": 'tasks.csv --step "2 s"',
     "analyze pinger": "average_rtt-100-by-node-2014-09-10.txt",

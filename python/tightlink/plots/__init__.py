@@ -14,6 +14,7 @@ from tightlink.plots.overview import overview
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
 from tightlink.plots.style import SIZE, STYLE, save, write
+from tightlink.plots.synchronization import losses_by_flow, synchronization_over_time
 from tightlink.plots.traffic import correlation_over_lag, interarrival_times, size_tail, spikes_over_time, variance_time
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "line",
     "load_over",
     "loss_over",
+    "losses_by_flow",
     "oscillation_series",
     "oscillation_spectrum",
     "overview",
@@ -41,6 +43,7 @@ __all__ = [
     "series",
     "size_tail",
     "spikes_over_time",
+    "synchronization_over_time",
     "ten_steps",
     "throughput_over_rate",
     "throughput_over_size",

@@ -1,0 +1,83 @@
+"""The command ``tightlink analyze synchronization``: whether flows lose packets together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+from tightlink import plots
+from tightlink.analysis.measurements import read_plain
+from tightlink.analysis.traffic.losses import of_packets
+from tightlink.analysis.traffic.synchronization import Synchronization, of_places
+from tightlink.analysis.traffic.synchronization import synchronization as of_run
+from tightlink.capture import capture, is_capture
+from tightlink.commands.analyze_output import MOST, Finding, Table, finds, named, panels, plain
+from tightlink.commands.options import seconds
+from tightlink.console import print_table, print_text
+from tightlink.lazy import pl
+from tightlink.numbers import percent
+from tightlink.run import Run, holds_run, open_run
+
+
+@finds("a figure, losses of each flow and the share of flows in each event")
+def synchronization(
+    table: Table,
+    *,
+    link: str | None = None,
+    round_trip: str | None = None,
+    begin: str = "0 s",
+    end: str | None = None,
+) -> Finding:
+    """Find whether flows that share a link lose packets in the same congestion events, beyond chance.
+
+    Args:
+        table: Folder of a run with --trace; a capture (pcap, pcapng), of which retransmissions stand for drops; or a
+            table with event (+ or d), time_s and flow, and from and to where it has several links.
+        link: Link to look at (default: all at which two TCP flows or more are active in a congestion event).
+        round_trip: Drops that are no further apart are one congestion event (default: the median of the flows' mean
+            round-trip times).
+        begin: Time before which no drop counts, such as the end of slow start.
+        end: Time after which no drop counts (default: none).
+    """
+    begin_s, end_s = seconds("--begin", begin, zero=True), seconds("--end", end, math.inf)
+    apart_s = None if round_trip is None else seconds("--round-trip", round_trip)
+    source = _read(table)
+    with named(table):
+        if isinstance(source, Run):
+            found = of_run(source, link, round_trip_s=apart_s, begin_s=begin_s, end_s=end_s)
+        else:
+            found = of_places(of_packets(source), link, round_trip_s=apart_s, begin_s=begin_s, end_s=end_s)
+    return Finding(
+        lambda: {name: {"finding": each.sentence()} | plain(each) for name, each in found.items()},
+        lambda: _print(found),
+        lambda: panels({
+            name: [partial(plots.losses_by_flow, each), partial(plots.synchronization_over_time, each)]
+            for name, each in list(found.items())[:MOST]
+        }),
+    )  # fmt: skip
+
+
+def _read(table: Table) -> Run | pl.DataFrame:
+    if holds_run(table):
+        return open_run(table)
+    return capture(table, packets=True) if is_capture(table) else read_plain(table)
+
+
+def _print(found: Mapping[str, Synchronization]) -> None:
+    for name, each in found.items():
+        if name != next(iter(found)):
+            print_text()
+        print_text(f"{name}: {each.sentence()}")
+        print_text(f"{name}: {each.counted()}")
+        if each.windows is not None:
+            print_text(f"{name}: {each.windows.sentence()}")
+        print_text()
+        lost = "retransmitted" if each.retransmitted else "dropped"
+        header = ["flow", "events", "packets then", lost, "events with losses", "by chance"]
+        rows = [
+            [row["flow"], *(str(row[column]) for column in ("events", "packets", "packets_dropped")),
+             *(percent(row[column]) for column in ("share", "by_chance") if column in row)]
+            for row in each.flows.iter_rows(named=True)
+        ]  # fmt: skip
+        print_table(header[: len(rows[0])], rows)
