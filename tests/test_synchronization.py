@@ -330,12 +330,14 @@ def test_the_command(
     assert [line.split()[0] for line in lines[4:]] == ["flow", "tcp[0]", "tcp[1]", "tcp[2]", "tcp[3]"]
     assert figure.stat().st_size > 10_000
     assert cli.main(["analyze", "synchronization", run, "--begin", "20 s", "--round-trip", "0.2 s", "--json"]) == 0
-    as_json = json.loads(capsys.readouterr().out)["net.bottleneck"]
-    assert (as_json["round_trip_s"], as_json["round_trip_given"]) == (0.2, True)
-    assert (
-        as_json["finding"]
-        == tl.analyze.synchronization(drop_tail, round_trip_s=0.2, begin_s=20)["net.bottleneck"].sentence()
-    )
+    as_json = json.loads(capsys.readouterr().out)
+    (row,) = as_json["links"]
+    given = tl.analyze.synchronization(drop_tail, round_trip_s=0.2, begin_s=20)["net.bottleneck"]
+    assert (row["link"], row["round_trip_s"], row["round_trip_given"]) == ("net.bottleneck", 0.2, True)
+    assert (row["finding"], row["rate"]["value"]) == (given.sentence(), given.rate.value)
+    tables = {"flows": given.flows, "events": given.events, "losses": given.losses}
+    assert {name: len(as_json[name]) for name in tables} == {name: each.height for name, each in tables.items()}
+    assert {each["link"] for name in tables for each in as_json[name]} == {"net.bottleneck"}
     table(BY_HAND).write_csv(tmp_path / "drops.csv")
     code, out, _ = said("analyze", "synchronization", str(tmp_path / "drops.csv"), "--round-trip", "100 ms")
     assert (code, out.splitlines()[1]) == (

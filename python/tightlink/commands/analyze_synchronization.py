@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
+from typing import Any, Final
 
 from tightlink import plots
 from tightlink.analysis.measurements import read_plain
@@ -18,6 +19,9 @@ from tightlink.console import print_table, print_text
 from tightlink.lazy import pl
 from tightlink.numbers import percent
 from tightlink.run import Run, holds_run, open_run
+
+#: Tables of what is found of a link.
+_TABLES: Final = ("flows", "events", "losses")
 
 
 @finds("a figure, losses of each flow and the share of flows in each event")
@@ -49,7 +53,7 @@ def synchronization(
         else:
             found = of_places(of_packets(source), link, round_trip_s=apart_s, begin_s=begin_s, end_s=end_s)
     return Finding(
-        lambda: {name: {"finding": each.sentence()} | plain(each) for name, each in found.items()},
+        lambda: _facts(found),
         lambda: _print(found),
         lambda: panels({
             name: [partial(plots.losses_by_flow, each), partial(plots.synchronization_over_time, each)]
@@ -64,6 +68,13 @@ def _read(table: Table) -> Run | pl.DataFrame:
     return capture(table, packets=True) if is_capture(table) else read_plain(table)
 
 
+def _facts(found: Mapping[str, Synchronization]) -> dict[str, Any]:
+    """A row for each link, and its tables with a column for the link."""
+    links = [{"link": name, "finding": each.sentence()} | plain(each) for name, each in found.items()]
+    rows = {key: [{"link": row["link"]} | part for row in links for part in row.pop(key)] for key in _TABLES}
+    return {"links": links} | rows
+
+
 def _print(found: Mapping[str, Synchronization]) -> None:
     for name, each in found.items():
         if name != next(iter(found)):
@@ -74,9 +85,9 @@ def _print(found: Mapping[str, Synchronization]) -> None:
             print_text(f"{name}: {each.windows.sentence()}")
         print_text()
         lost = "retransmitted" if each.retransmitted else "dropped"
-        header = ["flow", "events", "packets then", lost, "events with losses", "by chance"]
+        header = ["flow", "packets in events", lost, "events", "with losses", "by chance"]
         rows = [
-            [row["flow"], *(str(row[column]) for column in ("events", "packets", "packets_dropped")),
+            [row["flow"], *(str(row[column]) for column in ("packets", "packets_dropped", "events")),
              *(percent(row[column]) for column in ("share", "by_chance") if column in row)]
             for row in each.flows.iter_rows(named=True)
         ]  # fmt: skip
