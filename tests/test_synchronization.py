@@ -84,7 +84,7 @@ def test_a_table_by_hand() -> None:
     assert flows == [("a", 3, 2, 2, 2, 1.0), ("b", 2, 1, 2, 1, 0.5), ("c", 1, 0, 1, 0, 0.0)]
     assert found.flows["by_chance"].to_list() == pytest.approx([(5 / 6 + 1 / 2) / 2, 1 / 2, 1 / 2])
     assert found.losses.rows() == [(1.0, "a"), (1.0, "b"), (3.02, "a")]
-    assert found.time_in_events == pytest.approx(0.08 / 2.02)
+    assert found.time_in_events == pytest.approx(0.08 / (9 - 0.95))
     assert not found.synchronized
     assert found.sentence() == (
         "in 2 congestion events 58 % (0 to 100 %) of the active flows lost packets on average, 56 % by chance: "
@@ -106,8 +106,12 @@ def test_many_events_by_hand() -> None:
     few = of_places(of_packets(table(rows[:24])), round_trip_s=0.5)["link"]
     assert few.p == pytest.approx(sum(stats.binom.pmf([0, 1, 2, 6], 6, 4 / 6)), abs=0.04)
     apart = of_places(of_packets(table(rows)), round_trip_s=1.0)["link"]
-    assert (apart.events.height, apart.time_in_events, apart.synchronized) == (1, 1.0, False)
-    assert apart.sentence().endswith("events take 100 % of the time, and are hardly told apart")
+    assert (apart.events.height, apart.synchronized) == (1, False)
+    assert apart.time_in_events == pytest.approx(39.1 / 39.3)
+    assert apart.sentence().endswith("events take 99 % of the time, and are hardly told apart")
+    # A single event is one where packets come before and after it.
+    one = of_places(of_packets(table(rows[:12])), round_trip_s=0.5, begin_s=1.0, end_s=2.0)["link"]
+    assert (one.events.height, one.apart) == (1, True)
 
 
 def test_drops_a_round_trip_apart_are_one_event() -> None:

@@ -25,6 +25,7 @@ from tightlink.analysis.traffic.window_correlation import Windows, windows
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import NDArray, np, pl, stats
 from tightlink.numbers import percent, several
+from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 
 #: Below this probability synchronization is not chance, as of the other analyses of traffic.
@@ -57,7 +58,7 @@ class Synchronization:
     p: float
     """Probability by that hypothesis of a mean that is as far from the expected one, on either side."""
     time_in_events: float
-    """Share of the time from the first drop to the last that lies within events."""
+    """Share of the time from the first packet to the last that lies within events."""
     events: pl.DataFrame
     """``begin_s``, ``end_s``, ``packets_dropped``, ``flows_active``, ``flows_lost``, ``share``, ``by_chance``."""
     flows: pl.DataFrame
@@ -192,7 +193,7 @@ def of_places(
         if trip_s is None:
             known = "no round-trip time of its flows is known: expected one, as --round-trip or round_trip_s"
             raise TightlinkError(f"{place.name}: {known}")
-        each = _of_place(place, lost, trip_s)
+        each = _of_place(place, lost, trip_s, place.offered.filter(during)["time_s"])
         if each is not None:
             found[place.name] = replace(each, round_trip_given=round_trip_s is not None)
     if not found:
@@ -200,7 +201,7 @@ def of_places(
     return found
 
 
-def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float) -> Synchronization | None:
+def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Series) -> Synchronization | None:
     hit = hits(place.offered, lost, round_trip_s)
     # Who is alone loses alone.
     hit = hit.filter(pl.len().over("event") > 1)
@@ -221,7 +222,7 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float) -> Synchron
         by_chance=pl.col("by_chance").mean(),
     )
     rate = _mean(events["share"])
-    by_chance = float(events["by_chance"].mean())  # type: ignore[arg-type]
+    by_chance = mean_of(events["by_chance"])
     flows = hit.group_by("flow", maintain_order=True).agg(
         pl.col("packets", "packets_dropped").sum(),
         events=pl.len(),
@@ -230,7 +231,8 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float) -> Synchron
         by_chance=pl.col("by_chance").mean(),
     )
     named = pl.col("flow").map_elements(place.label, return_dtype=pl.String)
-    span = float(events["end_s"][-1] - events["begin_s"][0])
+    times = pl.concat([seen, lost["time_s"]])
+    span = largest(times) - smallest(times)
     found = Synchronization(
         round_trip_s=round_trip_s,
         rate=rate,
@@ -253,8 +255,8 @@ def _without_chance(found: Synchronization) -> Synchronization:
 
 def _mean(shares: pl.Series) -> Estimate:
     """The mean of shares, with the interval of Student's t, which ends where shares do."""
-    value, count = float(shares.mean()), len(shares)  # type: ignore[arg-type]
-    deviation = float(shares.std()) if count > 1 else 0.0  # type: ignore[arg-type]
+    value, count = mean_of(shares), len(shares)
+    deviation = float(np.std(shares.to_numpy(), ddof=1)) if count > 1 else 0.0
     if not deviation:
         return Estimate(value, math.nan, math.nan)
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * deviation / math.sqrt(count)
