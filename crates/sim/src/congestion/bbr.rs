@@ -310,7 +310,7 @@ impl CongestionControl for Bbr {
         ControlOption::switch(
             "batches",
             false,
-            "Room in the window for packets and ACKs that come together, as in Linux.",
+            "Room in the window for packets and ACKs that come together, and probes that reckon with the next, as in Linux.",
         ),
         ControlOption::switch(
             "policers",
