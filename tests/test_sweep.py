@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -240,6 +241,17 @@ def test_levels_are_checked_before_combinations_of_them(file: Path) -> None:
     assert list(invalid(cells, within_s=60).errors) == [4, 5]
 
 
+def test_python_is_told_before_the_first_run(file: Path, tmp_path: Path) -> None:
+    """What `tightlink sweep` says, with the names of arguments: who makes errors of warnings waits for no run."""
+    levels = {"traffic.ftp.start": ["0.1 s", "20 s"]}
+    told = (
+        r'^1 of 2 combinations cannot be simulated\ncell 1: vary: traffic\.ftp\.start = "20 s": expected starts before'
+    )
+    with warnings.catch_warnings(action="error"), pytest.raises(tl.TightlinkWarning, match=told):
+        tl.sweep(tl.load(file), levels, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     vary = ["--vary", "traffic.ftp.to=receiver,nowhere", "--vary", f"{QUEUE}=5 packets,20 packets"]
@@ -249,7 +261,10 @@ def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert 'traffic.ftp.to = "nowhere": expected the name of a node' in said
     assert f"tightlink run --replay {out} 2/0" in said
     vary_both = {"traffic.ftp.to": ["receiver", "nowhere"], QUEUE: ["5 packets", "20 packets"]}
-    with pytest.warns(tl.TightlinkWarning, match="2 of 4 runs failed; the others are finished and kept"):
+    with (
+        pytest.warns(tl.TightlinkWarning, match="2 of 4 combinations cannot be simulated"),
+        pytest.warns(tl.TightlinkWarning, match="2 of 4 runs failed; the others are finished and kept"),
+    ):
         assert tl.sweep(tl.load(file), vary_both, output=out).warnings
     found = experiment.open(out)
     assert found.warnings[0].startswith("2 of 4 runs failed")

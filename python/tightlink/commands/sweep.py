@@ -32,7 +32,7 @@ from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
 from tightlink.experiment.factors import Factor, as_text, value_at
 from tightlink.experiment.folder import Experiment
-from tightlink.experiment.invalid import invalid
+from tightlink.experiment.invalid import CHECK_FIRST_S, invalid
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
@@ -50,10 +50,8 @@ from tightlink.shell import joined
 _MOST_GROUPS: Final = 3
 _BY_GROUP: Final = ("goodput_bps", "one_way_delay_p95_s", "one_way_delay_mean_s")
 _MOST_ALIASES: Final = 20
-#: How long combinations are checked where nothing else is done, and before they are run.
+#: How long combinations are checked where nothing else is done.
 _CHECK_ONLY_S: Final = 20.0
-_CHECK_FIRST_S: Final = 2.0
-_MOST_INVALID: Final = 3
 
 
 @with_table_options
@@ -115,7 +113,7 @@ def sweep(
         return WRONG if _say_invalid(plan, _CHECK_ONLY_S) else 0
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
     folder = output or Path("results") / f"{file.stem}-sweep"
-    _say_invalid(plan, _CHECK_FIRST_S)
+    _say_invalid(plan, CHECK_FIRST_S)
     return _warned(_run(plan, folder, jobs, cluster, command, with_lab=with_lab, json_=json_), plan, controls)
 
 
@@ -179,13 +177,8 @@ def _print_plan(plan: Plan, jobs: int) -> None:
 def _say_invalid(plan: Plan, within_s: float) -> bool:
     """Say which combinations cannot be simulated, of as many as there is time to check; whether there are some."""
     found = invalid(plan.cells, within_s=within_s)
-    if found.errors:
-        part = f" (checked: {found.checked})" if found.checked < len(plan.cells) else ""
-        say(f"{len(found.errors)} of {several(len(plan.cells), 'combination')}{part} cannot be simulated")
-        for number, error in list(found.errors.items())[:_MOST_INVALID]:
-            say(f"cell {number}: {error.of_command() if isinstance(error, ScenarioError) else error}")
-        if (rest := len(found.errors) - _MOST_INVALID) > 0:
-            say(f"… and {rest} more")
+    for line in found.sentences(lambda error: error.of_command() if isinstance(error, ScenarioError) else error):
+        say(line)
     return bool(found.errors)
 
 

@@ -16,6 +16,7 @@ from warnings import warn
 from tightlink.errors import TightlinkWarning
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.folder import Experiment
+from tightlink.experiment.invalid import CHECK_FIRST_S, invalid
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
@@ -80,7 +81,8 @@ def sweep(  # noqa: PLR0913
         TightlinkError: The folder holds something else.
 
     Warns:
-        TightlinkWarning: A combination missed its precision, or runs failed (`Experiment.warnings`).
+        TightlinkWarning: A combination cannot be simulated, which is told before the first run; later, one missed its
+            precision, or runs failed (`Experiment.warnings`).
 
     Example:
         >>> import tightlink as tl
@@ -95,7 +97,10 @@ def sweep(  # noqa: PLR0913
         "replications": replications, "design": design, "resolution": resolution, "runs": runs,
         "design_seed": design_seed, "precision": precision, "max_replications": max_replications, "max_runs": max_runs,
     }  # fmt: skip
-    found = run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)
+    plan = Plan.of(scenario, vary, **settings)
+    if told := invalid(plan.cells, within_s=CHECK_FIRST_S).sentences():
+        warn("\n".join(told), TightlinkWarning, stacklevel=2)
+    found = run(plan, output, jobs=jobs, cluster=cluster, watch=watch)
     for text in found.warnings:
         warn(text, TightlinkWarning, stacklevel=2)
     return found

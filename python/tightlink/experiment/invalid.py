@@ -1,4 +1,4 @@
-"""Combinations that cannot be simulated, found before anything is.
+r"""Combinations that cannot be simulated, found before anything is.
 
 Levels are checked one by one when a plan is made; what only a whole scenario or the engine shows is found here.
 
@@ -9,22 +9,29 @@ Example:
     >>> found = invalid(Plan.of(base, {"traffic.download.start": ["0.5 s", "2 s"]}).cells, within_s=10)
     >>> found.checked, list(found.errors)
     (2, [1])
+    >>> print(*found.sentences(), sep="\n")
+    1 of 2 combinations cannot be simulated
+    cell 1: vary: traffic.download.start = "2 s": expected starts before the duration, which is 1 s
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from tightlink.errors import Argument, ScenarioError, TightlinkError
 from tightlink.experiment.cells import Cell
+from tightlink.numbers import several
 from tightlink.simulate import check
 
 #: The place of a flow in its group, which has its values.
 _MEMBER: Final = re.compile(r"\[\d+\]")
+#: How long combinations are checked before they are run.
+CHECK_FIRST_S: Final = 2.0
+_MOST_TOLD: Final = 3
 
 
 @dataclass
@@ -35,6 +42,22 @@ class Invalid:
     """Combinations that there was time for."""
     errors: dict[int, TightlinkError] = field(default_factory=dict)
     """By the number of a combination, why it cannot be simulated."""
+    combinations: int = 0
+    """All that there are, checked or not."""
+
+    def sentences(self, written: Callable[[TightlinkError], object] = str) -> list[str]:
+        """What to tell of the combinations that cannot be simulated, the first few with why; nothing without any.
+
+        Args:
+            written: How an error is written.
+        """
+        if not self.errors:
+            return []
+        part = f" (checked: {self.checked})" if self.checked < self.combinations else ""
+        found = [f"{len(self.errors)} of {several(self.combinations, 'combination')}{part} cannot be simulated"]
+        found += [f"cell {number}: {written(error)}" for number, error in list(self.errors.items())[:_MOST_TOLD]]
+        rest = len(self.errors) - _MOST_TOLD
+        return [*found, f"… and {rest} more"] if rest > 0 else found
 
 
 def invalid(cells: Sequence[Cell], *, within_s: float) -> Invalid:
@@ -42,7 +65,7 @@ def invalid(cells: Sequence[Cell], *, within_s: float) -> Invalid:
 
     Those that have a level first come first: mostly it is a level that is wrong, whatever the others are.
     """
-    found = Invalid()
+    found = Invalid(combinations=len(cells))
     end = time.monotonic() + within_s
     for cell in by_news(cells):
         if found.checked and time.monotonic() > end:
