@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,6 +12,7 @@ from cyclopts import Parameter
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, changes  # cyclopts evaluates them
+from tightlink.commands.sweep_columns import columns_of
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
@@ -33,7 +33,6 @@ from tightlink.experiment.estimate import of_runs
 from tightlink.experiment.factors import Factor, as_text, value_at
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.invalid import CHECK_FIRST_S, invalid
-from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
 from tightlink.experiment.summary import censored, copied, width_of
@@ -42,13 +41,9 @@ from tightlink.lazy import pl
 from tightlink.numbers import NONE, TOO_FEW, UNKNOWN, interval, several
 from tightlink.plots import labels
 from tightlink.progress import duration
-from tightlink.report.changes import response_name
 from tightlink.report.sweep import Found, write_sweep
 from tightlink.shell import joined
 
-#: Traffic groups up to which each has a column.
-_MOST_GROUPS: Final = 3
-_BY_GROUP: Final = ("goodput_bps", "one_way_delay_p95_s", "one_way_delay_mean_s")
 _MOST_ALIASES: Final = 20
 #: How long combinations are checked where nothing else is done.
 _CHECK_ONLY_S: Final = 20.0
@@ -184,7 +179,7 @@ def _say_invalid(plan: Plan, within_s: float) -> bool:
 
 def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
-    printed, more = _columns(frame, keys)
+    printed, more = columns_of(frame, keys)
     columns = printed | more
     replicated = frame["runs"].max() != 1
     # A key may be called like a metric: link.wire.loss.
@@ -204,29 +199,6 @@ def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     lines = print_table(header, rows, drop=list(printed.values())[:0:-1], more=list(more.values()))
     if any(f"± {UNKNOWN}" in line for line in lines):
         say(TOO_FEW)
-
-
-def _columns(frame: pl.DataFrame, keys: list[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The metrics that are printed, and those for who asks for them, with their headers.
-
-    Goodput and delay are those of each traffic group where there are a few: no flow has what groups have in the mean.
-    """
-    measured = [name for name in frame.columns if width_of(name) in frame.columns]
-    known = {name for name in measured if frame[name].dtype.is_numeric() and frame[name].is_not_nan().any()}
-    groups = group_metrics([name for name in measured if name in known], keys)
-    printed: dict[str, str] = {}
-    for metric in main_metrics(frame.columns):
-        by_group = groups.get(metric, {}) if metric in _BY_GROUP else {}
-        own = {metric: response_name(metric)} if metric in known else {}
-        printed |= _of_groups(metric, by_group) if 0 < len(by_group) <= _MOST_GROUPS else own
-    every = {metric: response_name(metric) for metric in measured if metric in known and "." not in metric}
-    for metric, by_group in groups.items():
-        every |= _of_groups(metric, by_group)
-    return printed, {name: header for name, header in every.items() if name not in printed}
-
-
-def _of_groups(metric: str, by_group: Mapping[str, str]) -> dict[str, str]:
-    return {column: f"{group} {labels.plain(metric)}" for group, column in by_group.items()}
 
 
 def _cell(column: str, value: float | None, half_width: float | None) -> str:
