@@ -23,8 +23,9 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, experiment, report
+from tightlink.commands.sweep_columns import possible_headers
 from tightlink.experiment import running, stored
-from tightlink.experiment.factors import value_at
+from tightlink.experiment.factors import Factor, value_at
 from tightlink.experiment.invalid import by_news, invalid
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.plan import Plan
@@ -489,6 +490,46 @@ def test_delays_and_goodputs_of_groups_are_told_apart(tmp_path: Path, capsys: py
     # Of all flows and links, too, there is more than what is printed without.
     assert cli.main([*sweep, "--columns", "mean queueing delay,timeouts"]) == 0
     assert re.split(r"\s\s+", capsys.readouterr().out.splitlines()[0]) == ["run", "mean queueing delay", "timeouts"]
+
+
+def test_a_wrong_column_is_told_before_the_first_run(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", str(file), "--vary", f"{QUEUE}=5 packets,20 packets", "-o", str(tmp_path / "out")]
+    for wrong, meant in (("goodptu", "goodput"), ("qeue", "queue"), ("ftp los", "ftp loss")):
+        assert cli.main([*command, "--columns", wrong]) == 2
+        said = capsys.readouterr()
+        assert (said.out, f'--columns = "{wrong}": expected one of queue, ' in said.err) == ("", True)
+        assert f"did you mean {meant}?" in said.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        """
+        call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }
+        ftp = { kind = "bulk", from = "a", to = "b", flows = 2 }
+        """,
+        """
+        web = { kind = "transfers", from = "a", to = "b", size = "20 kB", arrivals = "9 transfers/s", size_classes = ["9 kB"] }
+        ftp = { kind = "bulk", from = "a", to = "b", bytes = "100 kB" }
+        """,
+        'many = { kind = "scatter", at = ["a", "b"], rate = "100 packets/s" }',
+        "",
+    ],
+)
+def test_each_column_of_a_sweep_is_known_before(
+    traffic: str, small_users: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = 'duration = "2 s"\nlink.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }\n'
+    file = tmp_path / "base.toml"
+    file.write_text(f"{link}[traffic]\n{traffic}" if traffic else small_users)
+    vary = "seed=1,2"
+    assert cli.main(["sweep", str(file), "--vary", vary, "-o", str(tmp_path / "out"), "--wide"]) in {0, 3}
+    headers = re.split(r"\s\s+", capsys.readouterr().out.splitlines()[0])
+    assert len(headers) > 9
+    assert set(headers) <= set(possible_headers(Plan.load(file, [Factor.parse(vary)])))
 
 
 def test_flows_of_one_group_are_not_grouped(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,11 +210,29 @@ def columns_chosen(choice: Choice, *, csv: bool = False) -> Iterator[None]:
         yield
     finally:
         _ASKED.reset(token)
-    known = TextTable(list(asked.names), ())
+    if asked.names:
+        _check_columns(choice, list(asked.names))
+
+
+def check_columns(known: Callable[[], Sequence[str]]) -> None:
+    """Refuse names of columns that none of the tables to come can have, before what takes its time.
+
+    Args:
+        known: The names that their columns may have; asked for where somebody chose columns.
+
+    Raises:
+        ScenarioError: No column will have one of the names.
+    """
+    asked = _ASKED.get()
+    if asked is not None and asked.choice.names:
+        _check_columns(asked.choice, known())
+
+
+def _check_columns(choice: Choice, known: Sequence[str]) -> None:
+    table = TextTable(known, ())
     for name in choice.names:
-        if asked.names and not Choice(names=[name]).places(known):
-            meant = closest(name, known.header)
-            raise ScenarioError(one_of(known.header), key="--columns", value=name, suggestion=meant)
+        if not Choice(names=[name]).places(table):
+            raise ScenarioError(one_of(known), key="--columns", value=name, suggestion=closest(name, known))
 
 
 def is_everything_asked_for() -> bool:

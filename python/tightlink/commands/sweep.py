@@ -12,11 +12,12 @@ from cyclopts import Parameter
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, changes  # cyclopts evaluates them
-from tightlink.commands.sweep_columns import columns_of
+from tightlink.commands.sweep_columns import columns_of, possible_headers
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
     WRONG,
+    check_columns,
     largest,
     print_json,
     print_table,
@@ -106,6 +107,7 @@ def sweep(
     if dry_run:
         _print_plan(plan, jobs)
         return WRONG if _say_invalid(plan, _CHECK_ONLY_S) else 0
+    check_columns(lambda: possible_headers(plan))
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
     folder = output or Path("results") / f"{file.stem}-sweep"
     _say_invalid(plan, CHECK_FIRST_S)

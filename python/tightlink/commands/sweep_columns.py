@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tightlink.experiment.metrics import group_metrics, main_metrics
+from tightlink.experiment.plan import Plan
+from tightlink.experiment.possible import possible
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
 from tightlink.plots import labels
@@ -29,10 +31,26 @@ def columns_of(frame: pl.DataFrame, keys: list[str]) -> tuple[dict[str, str], di
         by_group = groups.get(metric, {}) if metric in _BY_GROUP else {}
         own = {metric: response_name(metric)} if metric in known else {}
         printed |= _of_groups(metric, by_group) if 0 < len(by_group) <= _MOST_GROUPS else own
-    every = {metric: response_name(metric) for metric in measured if metric in known and "." not in metric}
-    for metric, by_group in groups.items():
-        every |= _of_groups(metric, by_group)
+    every = _headers([metric for metric in measured if metric in known], groups)
     return printed, {name: header for name, header in every.items() if name not in printed}
+
+
+def possible_headers(plan: Plan) -> list[str]:
+    """The headers of all columns that the table of a plan's runs may have, those of what is varied first."""
+    keys = [key for factor in plan.design.factors for key in factor.keys]
+    # How much of a key its header has depends on the other headers.
+    ends = [".".join(key.split(".")[place:]) for key in keys for place in range(len(key.split(".")))]
+    metrics = possible([cell.scenario for cell in plan.cells])
+    headers = _headers(metrics, group_metrics(metrics, keys)).values()
+    return list(dict.fromkeys([*labels.shortest(keys).values(), *ends, *headers, "run", "cell", "runs"]))
+
+
+def _headers(metrics: Sequence[str], groups: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The header of each metric, in their order, those of traffic groups last."""
+    found = {metric: response_name(metric) for metric in metrics if "." not in metric}
+    for metric, by_group in groups.items():
+        found |= _of_groups(metric, by_group)
+    return found
 
 
 def _of_groups(metric: str, by_group: Mapping[str, str]) -> dict[str, str]:
