@@ -416,6 +416,7 @@ def test_enough_replications(noisy: Path, tmp_path: Path, capsys: pytest.Capture
         found = tl.sweep(tl.load(noisy), varied, precision="goodput_bps=2 %", max_replications=5, output=out)
     assert found.warnings[0].startswith(missed)
     assert cli.main([*command[:-4], "--precision", "goodput=2 %", "-o", str(tmp_path / "other")]) == 2
+    assert not (tmp_path / "other").exists()
     assert "did you mean goodput_bps" in capsys.readouterr().err
 
 

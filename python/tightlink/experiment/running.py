@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any, Final
@@ -21,6 +21,7 @@ from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import MARKER, Experiment, named
 from tightlink.experiment.metrics import OVER_TIME, metrics, summed
 from tightlink.experiment.plan import Plan
+from tightlink.experiment.possible import possible
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import SMALL, Row, failure, write_experiment
 from tightlink.experiment.size import check_runs, counted
@@ -51,6 +52,8 @@ def run(
         TightlinkError: The folder holds something else, or another process works in it.
     """
     _ = plan.cells  # Made and checked before anything is written.
+    if plan.precision is not None:
+        _check_metric(plan.precision.metric, possible(cell.scenario for cell in plan.cells))
     folder = place_of(output)
     with occupied(folder, MARKER, "sweep") as place:
         store = Store(folder / "runs", place)
@@ -234,9 +237,13 @@ def _equal(runs: Sequence[Mapping[str, float]]) -> bool:
 
 
 def _metric(values: Mapping[str, float], name: str) -> float:
-    if name not in values:
-        raise ScenarioError(one_of(values), key=Argument("precision"), value=name, suggestion=closest(name, values))
+    _check_metric(name, values)
     if math.isnan(values[name]):
         expected = f"a metric that every run has, and one has no {name}"
         raise ScenarioError(expected, key=Argument("precision"), value=name)
     return values[name]
+
+
+def _check_metric(name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ScenarioError(one_of(known), key=Argument("precision"), value=name, suggestion=closest(name, known))
