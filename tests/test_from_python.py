@@ -23,6 +23,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.calls import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +74,83 @@ def test_what_is_a_time_or_a_number_for_others_is_taken(scenario: tl.Scenario) -
         scenario.set("link.bottleneck.rate", timedelta(milliseconds=20))
     with pytest.raises(tl.ScenarioError, match=r"queue = Codel: .* not the class; did you mean Codel\(…\)\?$"):
         scenario.set("link.bottleneck.queue", tl.Codel)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda of: untyped.simulate(of, duration="5 s"),
+            'tl.simulate: duration is a key of the scenario; write tl.simulate(scenario.set("duration", "5 s"))',
+        ),
+        (
+            lambda of: untyped.simulate(of, queue=["5 packets", "9 packets"]),
+            "tl.simulate: queue is a key of the scenario; write tl.sweep(scenario, "
+            '{"link.bottleneck.queue": ["5 packets", "9 packets"]})',
+        ),
+        (
+            lambda of: untyped.sweep(of, {"seed": [1]}, duration="3 s"),
+            'tl.sweep: duration is a key of the scenario; write tl.sweep(scenario.set("duration", "3 s"), …)',
+        ),
+        (
+            lambda _: untyped.load("a.toml", duration="5 s"),
+            'tl.load: duration is a key of the scenario; write tl.load(…, set={"duration": "5 s"})',
+        ),
+        (
+            lambda of: of.set(duration="5 s"),
+            'Scenario.set: duration is a key of the scenario; write scenario.set("duration", "5 s")',
+        ),
+        (
+            lambda of: of.set({"duration": "5 s", "seed": 2}),
+            "Scenario.set: value is missing; expected Scenario.set(key, value); set_all takes several keys, such as "
+            '{"duration": "5 s", "seed": 2}',
+        ),
+        (lambda of: untyped.sweep(of, reps=3), "tl.sweep: no argument is called reps; did you mean replications?"),
+        (lambda of: untyped.sweep(of, n_jobs=3), "tl.sweep: no argument is called n_jobs; did you mean jobs?"),
+        (lambda of: untyped.simulate(of, jobs=3), "tl.simulate: no argument is called jobs; did you mean threads?"),
+        (lambda _: untyped.study("x", out="y"), "tl.study: no argument is called out; did you mean output?"),
+        (lambda _: untyped.capture("a", filter="tcp"), "tl.capture: no argument is called filter; did you mean only?"),
+        (
+            lambda of: untyped.simulate(of).plot("cwnd", title="x"),
+            "Run.plot: no argument is called title; expected one of metric, entity, ax",
+        ),
+        (
+            lambda _: untyped.compare("a", "b", "flows"),
+            "tl.compare: expected 2 arguments without a name at most; write the others as NAME=VALUE, of by, pairs",
+        ),
+        (
+            lambda _: untyped.load("a.toml", {"duration": "5 s"}),
+            "tl.load: expected 1 argument without a name at most; write set=…",
+        ),
+        (lambda _: untyped.simulate(), "tl.simulate: scenario is missing; expected tl.simulate(scenario)"),
+        (lambda _: untyped.compare("a"), "tl.compare: second is missing; expected tl.compare(first, second)"),
+    ],
+)
+def test_calls_that_python_refuses_say_what_to_write(
+    call: Callable[[tl.Scenario], object], sentence: str, scenario: tl.Scenario
+) -> None:
+    with pytest.raises(tl.TightlinkError) as raised:
+        call(scenario)
+    assert str(raised.value) == sentence
+    # What catches Python's own error catches it, too.
+    assert isinstance(raised.value, TypeError)
+
+
+def test_an_error_within_a_function_is_not_one_of_its_call() -> None:
+    @answered()
+    def halve(number: Any) -> Any:
+        return len(number) / 2
+
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$") as raised:
+        halve(3)
+    assert not isinstance(raised.value, tl.TightlinkError)
+
+
+def test_warnings_are_of_the_line_that_calls(scenario: tl.Scenario) -> None:
+    with pytest.warns(tl.TightlinkWarning) as warned:
+        tl.sweep(scenario, {"traffic.ftp.start": ["0.1 s", "2 s"]})
+    assert {warning.filename for warning in warned} == {__file__}
+    assert len(warned) == 2
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import __version__, arguments, units
+from tightlink.calls import answered
 from tightlink.capture_warnings import of_capture, of_trace
 from tightlink.errors import Argument, ScenarioError, TightlinkError, UnreadableError
 from tightlink.lazy import _core
@@ -37,6 +38,7 @@ _MAGIC: Final = frozenset(bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1
 _ENDINGS: Final = frozenset({".pcap", ".pcapng", ".cap"})
 
 
+@answered()
 def capture(  # noqa: PLR0913
     path: str | os.PathLike[str],
     *,

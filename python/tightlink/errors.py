@@ -51,6 +51,10 @@ class UnreadableError(TightlinkError, OSError):
         return f"{self.filename}: cannot be read: {str(self.strerror).lower()}"
 
 
+class CallError(TightlinkError, TypeError):
+    """A call of a function with arguments that it does not have, or without those that it needs."""
+
+
 class TightlinkWarning(UserWarning):
     """What must be read before results are trusted, and does not end what was begun."""
 

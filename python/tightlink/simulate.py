@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import arguments, control, units
+from tightlink.calls import answered
 from tightlink.errors import Argument, ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
 from tightlink.progress import Progress, check_watch
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario import Scenario
+from tightlink.scenario.as_keys import as_keys
 from tightlink.scenario.beside_users import check_trace
 from tightlink.scenario.idle import idle
 from tightlink.scenario.memory import Memory, check_fits, needed
@@ -39,6 +41,7 @@ _CAPTURES: Final = (".pcapng", ".pcap")
 _MOST_CUT_BYTES: Final = LARGEST_PACKET - 20
 
 
+@answered(as_keys("tl.simulate(scenario.set({key}, {value}))", "tl.sweep(scenario, {{{key}: {value}}})"))
 def simulate(  # noqa: PLR0913
     scenario: Scenario,
     *,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 from warnings import warn
 
+from tightlink.calls import answered
 from tightlink.errors import TightlinkWarning
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.folder import Experiment
@@ -22,11 +23,16 @@ from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
 from tightlink.progress import check_watch
 from tightlink.scenario import Scenario
+from tightlink.scenario.as_keys import as_keys
 from tightlink.simulate import check_scenario
+
+#: The frame of who calls `sweep`, behind that which answers wrong calls.
+_CALLER: Final = 3
 
 __all__ = ["Experiment", "open", "sweep"]
 
 
+@answered()
 def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
     """The results of a sweep or a study, as lazy polars frames, by SQL, or run by run.
 
@@ -36,6 +42,7 @@ def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
     return Experiment(folder)
 
 
+@answered(as_keys("tl.sweep(scenario.set({key}, {value}), …)", "tl.sweep(scenario, {{{key}: {value}}})"))
 def sweep(  # noqa: PLR0913
     scenario: Scenario,
     vary: Mapping[Any, object] | Iterable[Factor] | None = None,
@@ -99,10 +106,10 @@ def sweep(  # noqa: PLR0913
     }  # fmt: skip
     plan = Plan.of(scenario, vary, **settings)
     if told := invalid(plan.cells, within_s=CHECK_FIRST_S).sentences():
-        warn("\n".join(told), TightlinkWarning, stacklevel=2)
+        warn("\n".join(told), TightlinkWarning, stacklevel=_CALLER)
     found = run(plan, output, jobs=jobs, cluster=cluster, watch=watch)
     for text in found.warnings:
-        warn(text, TightlinkWarning, stacklevel=2)
+        warn(text, TightlinkWarning, stacklevel=_CALLER)
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import arguments
+from tightlink.calls import answered
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, view_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.campaign import failed
@@ -151,6 +152,7 @@ class Experiment:
             found.append(failed({name: entry["error"] for name, entry in failures.items()}, total))
         return found
 
+    @answered()
     def report(self, path: str | os.PathLike[str], *, with_lab: bool = False) -> Path:
         """Write a sweep's report, one HTML file that opens offline, and return where it is.
 
@@ -184,6 +186,7 @@ class Experiment:
         places = (self._place / f"{name}.parquet", self._place / COMPACT / f"{name}.parquet")
         return next((file for file in places if file.exists()), None)
 
+    @answered()
     def table(self, name: str) -> pl.LazyFrame:
         """A table of all runs, below each other, with a first column ``run``; or one that the study made of them.
 
@@ -227,6 +230,7 @@ class Experiment:
         self._check_sweep("factors that span a grid")
         return grid(self.runs.filter(pl.col("status") == "done").collect(), self.description["factors"])
 
+    @answered()
     def connect(self, tables: Collection[str] | None = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with a view for each table: those of `own`, and of all runs, such as ``flows``.
 
@@ -276,6 +280,7 @@ class Experiment:
         except (ValueError, TypeError, KeyError) as error:
             raise DamagedError(file, str(error)) from None
 
+    @answered()
     def run(self, name: str) -> Run:
         """A run by its name.
 
@@ -291,6 +296,7 @@ class Experiment:
             raise TightlinkError(f"{self.store.file(identity)}: the file of run {name} is missing")
         return run
 
+    @answered()
     def scenario(self, name: str) -> Scenario:
         """The scenario of a run by its name, whether it failed or not."""
         failure = self._failure(name, self._identity(name))

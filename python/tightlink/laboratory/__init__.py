@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tightlink.calls import answered
 from tightlink.errors import TightlinkError, not_installed
 from tightlink.laboratory.page import write
 from tightlink.scenario import Scenario
+from tightlink.scenario.as_keys import as_keys
 
 if TYPE_CHECKING:
     from tightlink.laboratory.widget import Widget
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["lab", "write"]
 
 
+@answered(as_keys("tl.lab(scenario.set({key}, {value}))"))
 def lab(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", title: str = "") -> Widget:
     """Open a laboratory in a notebook (Jupyter, marimo, VS Code, Colab): sliders simulate every packet again.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from tightlink import arguments, units
+from tightlink.calls import answered
 from tightlink.errors import TightlinkError, closest, did_you_mean, show
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.run.folder import CAPTURE, SIMULATION, TRACE, read, save
@@ -74,6 +75,7 @@ class Run:
         """The names of the tables that this run has."""
         return self._source.names
 
+    @answered()
     def table(self, name: str) -> pl.DataFrame:
         """A table by its name.
 
@@ -200,6 +202,7 @@ class Run:
         until_s = self.manifest.get("part_until_s")
         return None if until_s is None else f"{units.format_time(float(f'{until_s:.4g}'))} of {self.scenario.duration}"
 
+    @answered()
     def why(self, flow: str | None = None) -> Why:
         """Why the flows are as fast as they are, what that does to delay, and what would help.
 
@@ -223,6 +226,7 @@ class Run:
     def plot(self) -> Figure: ...
     @overload
     def plot(self, metric: str, entity: str | None = None, *, ax: Axes | None = None) -> Axes: ...
+    @answered()
     def plot(self, metric: str | None = None, entity: str | None = None, *, ax: Axes | None = None) -> Figure | Axes:
         """Draw the run: all of it in one figure, or one of its series.
 
@@ -251,6 +255,7 @@ class Run:
         axes: Axes = plots.series(self, metric, entity, ax=ax)
         return axes
 
+    @answered()
     def report(self, path: str | os.PathLike[str], *, sequence: str | None = None) -> Path:
         """Write the run's report, one HTML file that opens offline, and return where it is.
 
@@ -266,6 +271,7 @@ class Run:
         written: Path = _above("report").write_run(self, target, name=target.stem, sequence=sequence)
         return written
 
+    @answered()
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the run into a folder, which appears complete or not at all.
 
@@ -294,6 +300,7 @@ class Run:
         return ", ".join([self.source, *lasted, *seed])
 
 
+@answered()
 def open_run(folder: str | os.PathLike[str]) -> Run:
     """Open a run that was saved; its tables are read when they are asked for.
 

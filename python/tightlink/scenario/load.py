@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from tightlink import arguments, control
+from tightlink.calls import answered
 from tightlink.errors import Argument, ScenarioError, located
 from tightlink.scenario import toml
+from tightlink.scenario.as_keys import as_keys
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.overrides import in_unit_of_before, override
 from tightlink.scenario.profiles import PROFILES
@@ -18,6 +20,7 @@ from tightlink.scenario.profiles import PROFILES
 _NAME: Final = re.compile(r"[^\n=#\"']+\.toml")
 
 
+@answered(as_keys("tl.load(…, set={{{key}: {value}}})"))
 def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = None) -> Scenario:  # noqa: A002
     """Read a scenario file.
 
@@ -43,6 +46,7 @@ def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = Non
     return loads(toml.read(name), set=set, file=name)
 
 
+@answered(as_keys("tl.loads(…, set={{{key}: {value}}})"))
 def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | None = None) -> Scenario:  # noqa: A002
     """Read a scenario from TOML text.
 

@@ -27,8 +27,10 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
 from tightlink import arguments, units
+from tightlink.calls import answered
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario import toml
+from tightlink.scenario.as_keys import as_keys
 from tightlink.scenario.endpoints import A_NODE, meant_node
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, NodeNames
@@ -167,6 +169,10 @@ class Scenario(Table):
         """The keys that were changed since, by `set` or the command's ``--set``."""
         return tuple(dict.fromkeys(self._changed))
 
+    @answered(
+        as_keys("scenario.set({key}, {value})"),
+        beside='; set_all takes several keys, such as {"duration": "5 s", "seed": 2}',
+    )
     def set(self, key: str, value: object) -> Self:
         """A copy with one key changed, or removed where the value is None.
 
@@ -185,6 +191,7 @@ class Scenario(Table):
         """
         return self.set_all({key: value})
 
+    @answered(as_keys("scenario.set({key}, {value})"))
     def set_all(self, changes: Mapping[str, object]) -> Self:
         """A copy with several keys changed at once: what holds between keys is checked at the end.
 

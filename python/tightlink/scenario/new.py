@@ -10,7 +10,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from tightlink.calls import answered
 from tightlink.scenario import toml
+from tightlink.scenario.as_keys import as_keys
 from tightlink.scenario.links import Link
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.networks import ReadyNetwork, ready_network
@@ -18,6 +20,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.traffic import Bulk
 
 
+@answered(as_keys("tl.network(…).set({key}, {value})"))
 def network(name: str) -> Scenario:
     """A scenario to start from: a download over a ready network, observed each 100 ms.
 

@@ -43,6 +43,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink import report
+from tightlink.calls import answered
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
@@ -119,6 +120,7 @@ class StudyResult:
     __repr__ = __str__
 
 
+@answered()
 def study(  # noqa: PLR0913
     what: str | os.PathLike[str] | Study,
     output: str | os.PathLike[str] | None = None,

@@ -18,6 +18,7 @@ from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.compare.sweeps import BLOCK, COPIED, levels_of, matched, varied, with_defaults
 from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
+from tightlink.calls import answered
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.precision import half_width
@@ -106,6 +107,7 @@ class Comparison:
         return self.values.is_empty()
 
 
+@answered()
 def compare(
     first: Run | Experiment | str | os.PathLike[str],
     second: Run | Experiment | str | os.PathLike[str],
