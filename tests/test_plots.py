@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 import captures
 import tightlink as tl
 from drawn import Drawn
 from tightlink import _core, plots
 from tightlink.analysis.limits import bifurcation, regimes, saturation
-from tightlink.plots import labels, palette
+from tightlink.plots import labels, palette, paper
 from tightlink.report import charts
 from tightlink.run import Framed
 
@@ -265,10 +266,22 @@ def test_charts_are_written_as_figures_are(tmp_path: Path) -> None:
     assert int(wide.root.attrib["width"]) - int(svg.attrib["width"]) == 100
     header = (tmp_path / "one" / "points.png").read_bytes()[16:20]
     assert int.from_bytes(header, "big") == pytest.approx(int(svg.attrib["width"]) * 200 / 96, abs=1)
+    with Image.open(tmp_path / "one" / "points.png") as picture:
+        texts = dict(picture.info)
+        picture.load()
+    assert texts["Title"] == svg.findtext("{http://www.w3.org/2000/svg}title") != "Figure"
+    assert texts["Software"] == "Tightlink"
     pdf = plots.write(chart, tmp_path / "points.pdf").read_bytes()
     box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ", pdf)
     assert box is not None
     assert float(box[1]) == pytest.approx(int(svg.attrib["width"]) * 72 / 96, abs=1)
+
+
+def test_a_title_is_no_ascii(tmp_path: Path) -> None:
+    named = paper.Page("", 10, 10, "queueing delay (µs) – “a”")
+    with Image.open(plots.write(named, tmp_path / "named.png")) as picture:
+        picture.verify()
+        assert picture.info["Title"] == named.name
 
 
 def test_charts_of_a_page_stand_apart(tmp_path: Path) -> None:

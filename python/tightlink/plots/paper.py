@@ -9,8 +9,10 @@ import functools
 import json
 import math
 import re
+import struct
 import textwrap
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, islice, repeat
@@ -36,6 +38,8 @@ _MOST_ACROSS: Final = 8
 _MOST_WIDE: Final = 1800
 #: Charts whose names are part of a figure's.
 _MOST_CALLED: Final = 6
+#: Bytes of a PNG before its second chunk: the signature, and the header with its length, type and checksum.
+_HEADER_ENDS: Final = 8 + 25
 #: Of what stands below.
 _SIZE: Final = 10.5
 _LETTER: Final = 6.2
@@ -62,7 +66,8 @@ class Page:
         if ending == "pdf":
             # Of pixels it makes points.
             return bytes(vl_convert.svg_to_pdf(self._svg(_POINTS_PER_INCH / _PER_INCH)))
-        return bytes(vl_convert.svg_to_png(self._svg(), scale=dots_per_inch / _PER_INCH))
+        image = vl_convert.svg_to_png(self._svg(), scale=dots_per_inch / _PER_INCH)
+        return with_texts(image, {"Software": "Tightlink", "Title": self.name})
 
     def _svg(self, scale: float = 1) -> str:
         return (
@@ -125,6 +130,17 @@ def _called(spec: dict[str, Any]) -> str:
     parts = (part for kind in ("layer", "hconcat", "vconcat") for part in spec.get(kind, ()))
     names = [name for part in parts if part.get("name") != STRIP and (name := _called(part))]
     return called(names[:1] if "layer" in spec else names) if names else ""
+
+
+def with_texts(png: bytes, texts: Mapping[str, str]) -> bytes:
+    """A PNG with texts by their keywords behind its header, which is its first chunk (PNG specification, 11.3.3)."""
+    chunks = []
+    for keyword, text in texts.items():
+        # Only the second kind is UTF-8; the bytes between say that it is not compressed, and in no language.
+        plain = text.isascii()
+        body = (b"tEXt" if plain else b"iTXt") + keyword.encode() + (b"\0" if plain else b"\0\0\0\0\0") + text.encode()
+        chunks.append(struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body)))
+    return png[:_HEADER_ENDS] + b"".join(chunks) + png[_HEADER_ENDS:]
 
 
 def spec_of(chart: Any) -> dict[str, Any]:
