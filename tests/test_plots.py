@@ -271,6 +271,8 @@ def test_charts_are_written_as_figures_are(tmp_path: Path) -> None:
         picture.load()
     assert texts["Title"] == svg.findtext("{http://www.w3.org/2000/svg}title") != "Figure"
     assert texts["Software"] == "Tightlink"
+    # So large it is set on paper.
+    assert texts["dpi"] == pytest.approx((200, 200), abs=0.01)
     pdf = plots.write(chart, tmp_path / "points.pdf").read_bytes()
     box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ", pdf)
     assert box is not None

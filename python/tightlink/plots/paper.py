@@ -66,7 +66,8 @@ class Page:
         if ending == "pdf":
             # Of pixels it makes points.
             return bytes(vl_convert.svg_to_pdf(self._svg(_POINTS_PER_INCH / _PER_INCH)))
-        image = vl_convert.svg_to_png(self._svg(), scale=dots_per_inch / _PER_INCH)
+        # Of pixels it makes points here, too, unless it is told how many dots an inch has, which the file then says.
+        image = vl_convert.svg_to_png(self._svg(), scale=_POINTS_PER_INCH / _PER_INCH, ppi=dots_per_inch)
         return with_texts(image, {"Software": "Tightlink", "Title": self.name})
 
     def _svg(self, scale: float = 1) -> str:
