@@ -216,6 +216,16 @@ def test_what_was_found_is_said_of_each_setting_by_its_name(found: Evaluation) -
     assert told.filter(requirement="Shares with Reno")["setting"].to_list() == [competing.SLOW.label]
 
 
+def test_what_is_asked_and_found_has_one_unit_along_a_row(found: Evaluation) -> None:
+    longer = pl.col("control").eq("cubic") & pl.col("measure").eq("queueing_mean_s")
+    measures = found.measures.with_columns(value=pl.when(longer).then(100 * pl.col("value")).otherwise("value"))
+    told = verdicts.of_pack(replace(found, measures=measures), "rfc9743")
+    [row] = told.filter(requirement="Keeps queues short").drop("requirement", "place", "setting").rows()
+    assert row[0] == "at most 40 ms"
+    assert [re.sub(r".* ", "", text) for text in row] == ["ms"] * len(row)
+    assert any("," in text for text in row)
+
+
 def test_varying_delay_is_asked_about_without_losses(found: Evaluation) -> None:
     """RFC 9743 §7.3 is about a minimum delay that changes; what the wire loses is asked about at §6.4."""
     rows = {(row["requirement"], row["control"]): row for row in found.verdicts.iter_rows(named=True)}

@@ -24,6 +24,7 @@ from tightlink.studies.evaluation.observe import Mean
 #: A unit and how much it is in SI.
 Unit: TypeAlias = tuple[str, float]
 _TIMES: Final[tuple[Unit, ...]] = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+_RATES: Final[tuple[Unit, ...]] = (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0))
 #: Numbers of a unit that several times share, from and below.
 _LEAST: Final = 0.1
 _MOST: Final = 10_000
@@ -39,7 +40,7 @@ def titled(measure: str) -> str:
 
 
 def written(measure: str, value: float, unit: Unit | None = None) -> str:
-    """A value with its unit, rounded for reading; of a time, in a unit that it shares with others."""
+    """A value with its unit, rounded for reading; of a time or a rate, in a unit that it shares with others."""
     if unit is not None:
         number = Decimal(f"{value / unit[1]:.{_DIGITS}g}")
         return grouped(f"{number.normalize():f} {unit[0]}")
@@ -81,10 +82,23 @@ def told_alike(measure: str, means: Sequence[Mean], never: str = "never") -> lis
     return [told(measure, mean, never, unit) for mean in means]
 
 
-def _shared_unit(times_s: Sequence[float]) -> Unit | None:
-    """The largest unit in which the least of some times is not below 0.1, if the others are not of too many digits."""
-    least, most = min(times_s, default=0.0), max(times_s, default=0.0)
-    shared = next((unit for unit in _TIMES if least >= _LEAST * unit[1]), None)
+def unit_beside(measure: str, bound: float, values: Sequence[float]) -> Unit | None:
+    """The one unit of a bound and of values beside it: one that all read well in, or that of the bound.
+
+    >>> unit_beside("refill_s", 2.0, [0.5, 0.142]), unit_beside("queueing_mean_s", 0.04, [18.6, 0.002])
+    (('s', 1.0), ('ms', 0.001))
+    >>> unit_beside("throughput_bps", 5e6, [9e5]), unit_beside("utilization", 0.5, [0.9])
+    (('Mbit/s', 1000000.0), None)
+    """
+    units_of = _TIMES if measure.endswith("_s") else _RATES if measure.endswith("_bps") else ()
+    shared = _shared_unit([bound, *filter(None, values)], units_of)
+    return shared or next((unit for unit in units_of if bound >= unit[1]), None)
+
+
+def _shared_unit(values: Sequence[float], units_of: Sequence[Unit] = _TIMES) -> Unit | None:
+    """The largest unit in which the least of some values is not below 0.1, if the others are not of too many digits."""
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    shared = next((unit for unit in units_of if least >= _LEAST * unit[1]), None)
     return None if shared is None or most >= _MOST * shared[1] else shared
 
 
