@@ -278,6 +278,18 @@ def test_positions_that_are_errors_are_told_when_the_page_is_written(
     assert said(*words, "--slider", "link.bottleneck.rate=1 Mbit/s..5 Mbit/s")[0] == 0
 
 
+def test_the_part_of_a_range_that_is_right_is_told(
+    one_flow: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "engine", lambda: b"")
+    (tmp_path / "one.toml").write_text(one_flow)
+    words = ["lab", str(tmp_path / "one.toml"), "-o", str(tmp_path / "one.html"), "--set", "duration=10 s"]
+    code, _, error = said(*words, "--slider", "traffic.ftp.start=0 s..40 s")
+    assert code == console.CAUTION
+    told = "31 of 42 positions of traffic.ftp.start are errors, all but 0 s to 9 s, the first: traffic.ftp.start"
+    assert told in error
+
+
 def test_images_of_a_text_are_part_of_the_page(
     one_flow: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

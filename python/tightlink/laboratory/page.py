@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,7 +89,21 @@ def _wrong(slider: dict[str, Any]) -> str:
     """What is wrong at the positions of a slider."""
     errors = list(slider["errors"].values())
     which = f"{len(errors)} of {len(slider['texts'])} positions of {slider['key']} are errors"
+    right = [place for place in range(len(slider["texts"])) if place not in slider["errors"]]
+    if len(errors) > len(right) > 1:
+        # The scenario's own value alone is no part of a range.
+        which += f", all but {_parts(slider['texts'], right)}"
     return f"{which}: {errors[0]}" if len(errors) == 1 else f"{which}, the first: {errors[0]}"
+
+
+def _parts(texts: Sequence[str], places: Sequence[int]) -> str:
+    """Some positions of a slider, those beside each other as a range.
+
+    >>> _parts(["1 s", "2 s", "3 s", "4 s", "5 s"], [0, 1, 2, 4])
+    '1 s to 3 s, 5 s'
+    """
+    runs = [[place for _, place in run] for _, run in groupby(enumerate(places), lambda each: each[1] - each[0])]
+    return ", ".join(texts[run[0]] + (f" to {texts[run[-1]]}" if len(run) > 1 else "") for run in runs)
 
 
 def check_new_laboratory(target: Path) -> None:
