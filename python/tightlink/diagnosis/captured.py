@@ -35,7 +35,7 @@ from tightlink.diagnosis.captured_causes import (
     varying_window,
     window,
 )
-from tightlink.diagnosis.captured_copies import at_two_places, has_copies, with_other_sides, without_copies
+from tightlink.diagnosis.captured_copies import at_two_places, has_copies, once, with_other_sides, without_copies
 from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
 from tightlink.diagnosis.captured_quic import QUIC, of_quic
 from tightlink.diagnosis.captured_row import credible, of_the_path
@@ -67,19 +67,11 @@ def of_captured(rows: Sequence[Mapping[str, Any]], asked: Collection[int] | None
     connections = [{**row, "answers": data[row.get("connection")] - row["data_packets"]} for row in connections]
     two_places, mirrored = (any(map(have, connections)) for have in (at_two_places, has_copies))
     sides = [row for row in with_other_sides(connections) if asked is None or row["flow"] in asked]
-    # What the same packets say twice is said once, of both.
-    first = {row.get("flow", -1) for row in sides}
-    twins: dict[int, tuple[str, ...]] = {}
-    for row in sides:
-        if row.get("same_flow") in first:
-            twins[row["same_flow"]] = (*twins.get(row["same_flow"], ()), row["label"])
     found = [
         Diagnosis(labels, (TWO_PLACES,), None, (), f"{TWO_PLACES.text}.")
         if two_places and at_two_places(row, others=True)
         else replace(_of({**row, "icmp_from": errors.get(row.get("from"))}, mirrored=mirrored), flows=labels)
-        for row in sides
-        if row.get("same_flow") not in first
-        for labels in ((row["label"], *twins.get(row.get("flow", -1), ())),)
+        for row, labels in once(sides)
     ]
     quic = of_quic((row for row in rows if row["transport"].startswith(QUIC)), asked)
     others = (

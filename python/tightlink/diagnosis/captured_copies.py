@@ -6,7 +6,7 @@ identification that tells, their numbers do. Both sides of a NAT are two connect
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.diagnosis.words import percent
@@ -97,6 +97,25 @@ def with_other_sides(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             sides[row["flow"]] = {"other_side": words, "same_flow": first["flow"]}
             sides[first["flow"]] = {"other_side": words} | sides.get(first["flow"], {})
     return [{**row, **sides.get(row.get("flow", -1), {})} for row in rows]
+
+
+def once(sides: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Rows of `with_other_sides`, each with its label and those of its other sides, which are left out.
+
+    What the same packets say twice is said once, of both.
+
+    >>> rows = [{"flow": 0, "label": "inside"}, {"flow": 1, "label": "outside", "same_flow": 0}]
+    >>> [labels for _, labels in once(rows)]
+    [('inside', 'outside')]
+    """
+    first = {row.get("flow", -1) for row in sides}
+    others: dict[int, tuple[str, ...]] = {}
+    for row in sides:
+        if row.get("same_flow") in first:
+            others[row["same_flow"]] = (*others.get(row["same_flow"], ()), row["label"])
+    for row in sides:
+        if row.get("same_flow") not in first:
+            yield row, (row["label"], *others.get(row.get("flow", -1), ()))
 
 
 def _ends(row: Mapping[str, Any]) -> tuple[str, str]:
