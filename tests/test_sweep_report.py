@@ -12,7 +12,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, experiment, report
-from tightlink.analysis.effects.opposite import opposite
+from tightlink.analysis.effects.opposite import Opposite, opposite
 from tightlink.experiment.metrics import listed, metrics
 from tightlink.experiment.summary import summary
 from tightlink.plots import palette
@@ -202,6 +202,22 @@ def test_effects_that_are_opposite_at_two_levels() -> None:
         for levels, (value,) in means.items()
     }
     assert opposite(_crossed(noisy), "queue", "delay", "jain") is None
+
+
+def test_opposite_effects_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of the factor that changes most, of which the report says something at its beginning, too."""
+    asked: list[tuple[object, ...]] = []
+
+    def counting(runs: pl.DataFrame, *of: str) -> Opposite | None:
+        asked.append(of)
+        return opposite(runs, *of)
+
+    monkeypatch.setattr("tightlink.report.sweep_opposite.opposite", counting)
+    levels = {"link.wire.queue": ["5 packets", "40 packets"], "link.wire.delay": ["5 ms", "40 ms"]}
+    tl.sweep(tl.loads(COMPETING).set("duration", "2 s"), levels, output=tmp_path / "out")
+    report.run_report(tmp_path / "out")
+    assert {of[0] for of in asked} == {"link.wire.queue", "link.wire.delay"}
+    assert len(asked) == len(set(asked))
 
 
 def test_a_report_says_what_its_means_hide(tmp_path: Path) -> None:

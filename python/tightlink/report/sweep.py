@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.factors import alone
 from tightlink.analysis.effects.levels import by_replication, over_levels
+from tightlink.analysis.effects.opposite import Opposite
 from tightlink.errors import TightlinkError
 from tightlink.experiment.designs import LATIN, ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
@@ -50,6 +51,8 @@ class Found:
         self.groups = group_metrics(known, self.keys)
         """Columns of traffic groups, by metric and group."""
         self._replications: dict[tuple[str, str], Replications] = {}
+        self.opposites: dict[str, list[Opposite]] = {}
+        """By factor, what `sweep_opposite` found of it."""
 
     @cached_property
     def done(self) -> pl.DataFrame:

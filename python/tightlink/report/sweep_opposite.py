@@ -29,8 +29,15 @@ _HEIGHT: Final = 220
 def opposites(found: Found, factor: str) -> list[Opposite]:
     """The opposite effects of a factor, the largest first, one of each kind of response.
 
-    Only where all its levels meet all of the other factor, and no effect is mixed with another one.
+    Only where all its levels meet all of the other factor, and no effect is mixed with another one. Kept, as what is
+    said first of the factor that changes most asks for them, too.
     """
+    if factor not in found.opposites:
+        found.opposites[factor] = _opposites(found, factor)
+    return found.opposites[factor]
+
+
+def _opposites(found: Found, factor: str) -> list[Opposite]:
     if found.one_at_a_time or found.description["design"] == LATIN or found.description["aliases"]:
         return []
     done = found.cells.filter(found.cells["runs"] > 0)
