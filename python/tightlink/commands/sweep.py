@@ -42,7 +42,7 @@ from tightlink.lazy import pl
 from tightlink.numbers import NONE, TOO_FEW, UNKNOWN, interval, several
 from tightlink.plots import labels
 from tightlink.progress import duration
-from tightlink.report.sweep import Found, write_sweep
+from tightlink.report.sweep import Found, write_found
 from tightlink.shell import joined
 
 _MOST_ALIASES: Final = 20
@@ -141,8 +141,9 @@ def _run(
     cells = experiment.summary
     if not json_:
         _print_cells(cells, experiment.varied)
-    finding = Found(experiment).sentence
-    report = write_sweep(experiment, folder / "report.html", name=folder.resolve().name, with_lab=with_lab)
+    found = Found(experiment)
+    finding = found.sentence
+    report = write_found(found, folder / "report.html", name=folder.resolve().name, with_lab=with_lab)
     if json_:
         print_json({"finding": finding, "report": str(report), "cells": plain(cells)})
     else:

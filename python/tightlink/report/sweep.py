@@ -107,7 +107,7 @@ class Found:
         """By factor, the means at its levels."""
         return {factor: self._over(factor) for factor in self.varied}
 
-    @property
+    @cached_property
     def sentence(self) -> str:
         """What changes most, and between which levels; of one combination, whether its runs differ."""
         if self.levels.keys() - {"seed"}:
@@ -150,7 +150,11 @@ class Found:
 
 def write_sweep(experiment: Experiment, target: Path, *, name: str, with_lab: bool = False) -> Path:
     """Write the report of a sweep into a file, which is replaced if it is there; its lab has a slider for each key."""
-    found = Found(experiment)
+    return write_found(Found(experiment), target, name=name, with_lab=with_lab)
+
+
+def write_found(found: Found, target: Path, *, name: str, with_lab: bool = False) -> Path:
+    """Write the report of what was found already, as `write_sweep` does."""
     return write(
         target,
         title=f"Sweep {name}",
