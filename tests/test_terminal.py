@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from diagnosis_cases import BLOAT
 from programs import commands
 from terminal import WIDTH, check_fits, typed
-from tightlink import cli, console
-from tightlink.text_table import Choice, TextTable, layout
+from tightlink import cli, console, text_table
+from tightlink.numbers import NONE
+from tightlink.text_table import Choice, TextTable, layout, size
 
 ROOT: Final = Path(__file__).parent.parent
 _CELLS = st.text(alphabet="abc 0123456789./:>-[]%", max_size=60).map(str.strip)
@@ -67,6 +68,27 @@ def test_more_columns_are_shown_to_who_asks_for_them() -> None:
         (0, 2),
         (0, 1, 2),
     ]
+
+
+def test_tables_of_many_columns_take_no_longer_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each cell is measured a few times, however many columns find no room."""
+    measured = 0
+
+    def counting(text: str) -> int:
+        nonlocal measured
+        measured += 1
+        return size(text)
+
+    monkeypatch.setattr(text_table, "size", counting)
+    counts = []
+    for columns in (100, 400):
+        header = [f"factor.of.many.{place:03}" for place in range(columns)]
+        rows = [[NONE if (place + row) % 3 else f"{place * row}" for place in range(columns)] for row in range(20)]
+        measured = 0
+        assert len(layout(TextTable(header, rows), 80).places) < 20
+        counts.append(measured / columns)
+    # Four times as many columns: as many measurements of each.
+    assert counts[1] == pytest.approx(counts[0], rel=0.2)
 
 
 @pytest.fixture

@@ -18,8 +18,10 @@ Example:
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Final
 
@@ -61,14 +63,19 @@ class TextTable:
     more: Sequence[str] = ()
     """Names of columns that are shown only to who asks for them, or for all."""
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The name of each column: its header, with the one before it where several columns have the same."""
-        header = list(self.header)
+        count = Counter(self.header)
         return [
-            f"{header[place - 1]} {name}" if place and header.count(name) > 1 else name
-            for place, name in enumerate(header)
+            f"{self.header[place - 1]} {name}" if place and count[name] > 1 else name
+            for place, name in enumerate(self.header)
         ]
+
+    @cached_property
+    def widths(self) -> list[int]:
+        """How wide the widest cell of each column is."""
+        return [max((size(row[place]) for row in self.rows), default=0) for place in range(len(self.header))]
 
 
 @dataclass(frozen=True)
@@ -108,18 +115,22 @@ def layout(table: TextTable, width: int | None, choice: Choice | None = None) ->
     choice = choice or Choice()
     named = choice.places(table)
     places = list(range(len(table.header)))
-    usual = [place for place in places if table.names[place] not in table.more]
+    more = set(table.more)
+    usual = [place for place in places if table.names[place] not in more]
     every = named or (places if choice.wide else usual)
     if width is None or (choice.wide and not named):
         return _rendered(table, every, every, list(table.header))
+    headers = [list(table.header), _folded(table, table.header), _folded(table, map(shortened, table.header))]
+    natural = [_natural(table, range(len(header)), header) for header in headers]
     for places in [every] if named else _stated(table, usual):
-        for header in (list(table.header), _folded(table, table.header), _folded(table, map(shortened, table.header))):
-            if _total(_natural(table, places, header)) <= width:
+        for header, widths in zip(headers, natural, strict=True):
+            if _total([widths[place] for place in places]) <= width:
                 return _rendered(table, every, places, header)
-    header = _folded(table, map(shortened, table.header))
-    places = every if named else places
+    header, widest = headers[-1], natural[-1]
+    places = every if named else _narrow(table, places, widest, width)
     while True:
-        widths = _squeezed(table, places, header, width, _LEAST_TEXT if len(places) > 1 else 1)
+        natural_widths = [widest[place] for place in places]
+        widths = _squeezed(table, places, natural_widths, width, _LEAST_TEXT if len(places) > 1 else 1)
         if _total(widths) <= width or named or len(places) == 1:
             return _rendered(table, every, places, header, widths)
         places = places[:-1]
@@ -192,7 +203,7 @@ def _folded(table: TextTable, header: Iterable[str]) -> list[str]:
     """Headers over several lines, as narrow as their cells where that takes not too many lines."""
     found = []
     for place, name in enumerate(header):
-        least = max([*(size(row[place]) for row in table.rows), *map(size, _HEADER_PART.findall(name)), 1])
+        least = max([table.widths[place], *map(size, _HEADER_PART.findall(name)), 1])
         lines = next(lines for width in range(least, least + size(name) + 1)
                      if len(lines := fold(name, width)) <= _HEADER_LINES)  # fmt: skip
         found.append("\n".join(lines))
@@ -200,15 +211,23 @@ def _folded(table: TextTable, header: Iterable[str]) -> list[str]:
 
 
 def _natural(table: TextTable, places: Sequence[int], header: Sequence[str]) -> list[int]:
-    return [
-        max([*map(size, header[place].split("\n")), *(size(row[place]) for row in table.rows)])
-        for place in places
-    ]  # fmt: skip
+    return [max([*map(size, header[place].split("\n")), table.widths[place]]) for place in places]
 
 
-def _squeezed(table: TextTable, places: Sequence[int], header: Sequence[str], width: int, least: int) -> list[int]:
+def _narrow(table: TextTable, places: Sequence[int], widths: Sequence[int], width: int) -> list[int]:
+    """The places of columns without the last ones, which find no room however narrow text is folded."""
+    words = {0, *table.words}
+    taken = -len(_GAP)
+    for count, place in enumerate(places):
+        taken += len(_GAP) + (min(widths[place], _LEAST_TEXT) if place in words else widths[place])
+        if taken > width:
+            return list(places[: max(1, count)])
+    return list(places)
+
+
+def _squeezed(table: TextTable, places: Sequence[int], natural: Sequence[int], width: int, least: int) -> list[int]:
     """Widths with which a table fits if its text is folded; the widest text gives way first."""
-    widths = _natural(table, places, header)
+    widths = list(natural)
     text = [at for at, place in enumerate(places) if place == 0 or place in table.words]
     while (over := _total(widths) - width) > 0:
         widest = max(text, key=lambda at: widths[at])
