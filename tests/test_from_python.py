@@ -136,6 +136,42 @@ def test_calls_that_python_refuses_say_what_to_write(
     assert isinstance(raised.value, TypeError)
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda _: untyped.loads("", set=["seed=2"]),
+            'set = ["seed=2"]: expected a table, such as {"duration": "10 s"}',
+        ),
+        (lambda _: untyped.loads("", set=5), 'set = 5: expected a table, such as {"duration": "10 s"}'),
+        (
+            lambda _: untyped.load("duration = '1 s'"),
+            "expected the name of a file; tl.loads takes the text of a scenario",
+        ),
+        (lambda _: untyped.loads({"duration": "1 s"}), "tl.Scenario.from_dict takes a table"),
+        (lambda of: untyped.simulate([of, of]), "[tl.simulate(each) for each in scenarios] runs several"),
+        (lambda of: untyped.simulate(tl.simulate(of)), "not Run; run.scenario is that of a run"),
+        (lambda of: untyped.sweep(of, len), 'vary: expected levels by key, such as {"traffic.bulk.flows": [1, 2, 4]}'),
+        (
+            lambda of: untyped.compare(tl.simulate(of), tl.simulate(of), by="flow"),
+            "by = \"flow\": expected a list, such as ['flow']",
+        ),
+        (
+            lambda _: untyped.study("one-flow", options="x"),
+            'options = "x": expected a table, such as {"tests": "queues"}',
+        ),
+        (lambda _: untyped.lab("a.toml"), "tl.load('a.toml') reads one from its file"),
+        (lambda of: untyped.lab(of, sliders="duration=1 s,2 s"), "expected a list, such as ['duration=1 s,2 s']"),
+        (lambda of: untyped.lab(of, sliders=[5]), "sliders = 5: expected a key and its values, such as"),
+    ],
+)
+def test_arguments_of_another_kind_say_what_to_write(
+    call: Callable[[tl.Scenario], object], sentence: str, scenario: tl.Scenario
+) -> None:
+    with pytest.raises(tl.TightlinkError, match=re.escape(sentence)):
+        call(scenario)
+
+
 def test_an_error_within_a_function_is_not_one_of_its_call() -> None:
     @answered()
     def halve(number: Any) -> Any:
@@ -215,6 +251,10 @@ def test_levels_are_stored_as_a_file_has_them(scenario: tl.Scenario, key: str, l
 def test_keys_are_given_by_name() -> None:
     with pytest.raises(TypeError, match=r"^Link takes its keys by name only, such as Link\(ends=…\)$"):
         untyped.Link("a", "b")
+    with pytest.raises(TypeError, match=r"\(duration=…\); tl\.load\('a\.toml'\) reads one from its file$"):
+        untyped.Scenario("a.toml")
+    with pytest.raises(TypeError, match=r"\(ends=…\); Link\(\*\*table\) takes those of a table$"):
+        untyped.Link({"ends": ("a", "b")})
     with pytest.raises(TypeError, match=r"^Red .* such as Red\(limit=…\)$"):
         untyped.Red("20 packets")
 

@@ -187,6 +187,10 @@ def check_scenario(scenario: object) -> None:
             read = f"; tl.load({os.fspath(scenario)!r}) reads one from its file"
         elif isinstance(scenario, Mapping):
             read = "; tl.Scenario.from_dict makes one of it"
+        elif isinstance(scenario, Run):
+            read = "; run.scenario is that of a run"
+        elif isinstance(scenario, list | tuple):
+            read = "; [tl.simulate(each) for each in scenarios] runs several, tl.sweep one at many levels"
         raise TightlinkError(f"expected a Scenario, not {type(scenario).__name__}{read}")
 
 

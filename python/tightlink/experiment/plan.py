@@ -130,8 +130,9 @@ class Plan:
         elif isinstance(vary, Mapping):
             factors = [Factor.of(key, given) for key, given in vary.items()]
         else:
-            factors = list(vary)
-            if not all(isinstance(factor, Factor) for factor in factors):
+            those: object = vary
+            factors = list(vary) if isinstance(those, Iterable) else []
+            if not isinstance(those, Iterable) or not all(isinstance(factor, Factor) for factor in factors):
                 raise TightlinkError('vary: expected levels by key, such as {"traffic.bulk.flows": [1, 2, 4]}')
         chosen = {name: arguments.plain(value) for name, value in settings.items()}
         with _of_arguments(_NAMES):

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from tightlink import arguments
 from tightlink.calls import answered
 from tightlink.errors import TightlinkError, not_installed
 from tightlink.laboratory.page import write
 from tightlink.scenario import Scenario
 from tightlink.scenario.as_keys import as_keys
+from tightlink.simulate import check_scenario
 
 if TYPE_CHECKING:
     from tightlink.laboratory.widget import Widget
 
 __all__ = ["lab", "write"]
+
+_SLIDER: Final = 'a key and its values, such as "link.access.queue=10 packets..100 packets"'
 
 
 @answered(as_keys("tl.lab(scenario.set({key}, {value}))"))
@@ -40,6 +44,8 @@ def lab(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", titl
         >>> lab = tl.lab(tl.network("dsl"), sliders=["link.access.queue=10 packets,100 packets"])  # doctest: +SKIP
         >>> lab.run.flows["goodput_bps"].to_list()  # doctest: +SKIP
     """
+    check_scenario(scenario)
+    sliders = [arguments.text("sliders", each, _SLIDER) for each in arguments.several("sliders", sliders)]
     try:
         from tightlink.laboratory.widget import Widget
     except ModuleNotFoundError as error:

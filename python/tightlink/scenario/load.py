@@ -16,6 +16,8 @@ from tightlink.scenario.model import Scenario
 from tightlink.scenario.overrides import in_unit_of_before, override
 from tightlink.scenario.profiles import PROFILES
 
+#: What TOML has, and names of files seldom have.
+_TEXT: Final = re.compile(r"\n|^\s*[\w.]+\s*=\s*[\"'{\[]")
 #: The name of a file, which is no TOML.
 _NAME: Final = re.compile(r"[^\n=#\"']+\.toml")
 
@@ -43,7 +45,14 @@ def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = Non
     """
     arguments.path("path", path)
     name = str(path)
-    return loads(toml.read(name), set=set, file=name)
+    try:
+        text = toml.read(name)
+    except ScenarioError:
+        if _TEXT.search(name):
+            expected = "the name of a file; tl.loads takes the text of a scenario"
+            raise ScenarioError(expected, key=Argument("path"), value=name) from None
+        raise
+    return loads(text, set=set, file=name)
 
 
 @answered(as_keys("tl.loads(…, set={{{key}: {value}}})"))
@@ -65,11 +74,13 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
         Traceback (most recent call last):
         tightlink.errors.ScenarioError: duration = 10: expected a unit, too: a time such as "10 ms"; did you mean "10 s"?
     """  # noqa: E501
-    changes = dict(set or {})
+    changes = {} if set is None else dict(arguments.table("set", set, 'a table, such as {"duration": "10 s"}'))
     given: object = text
     if isinstance(given, os.PathLike) or (file is None and isinstance(given, str) and _NAME.fullmatch(given)):
         meant = f"tl.load({os.fspath(given)!r})"
         raise ScenarioError(f"the TOML text of a scenario; {meant} reads one from its file", key=Argument("text"))
+    if isinstance(given, Mapping):
+        raise ScenarioError("the TOML text of a scenario; tl.Scenario.from_dict takes a table", key=Argument("text"))
     with located(file):
         data = before = toml.parse(text)
         if isinstance(data.get("scenario"), str):

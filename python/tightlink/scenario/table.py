@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import os
 import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, dataclass_transform
@@ -129,7 +130,12 @@ class _TableType(ModelMetaclass):
             if args:
                 names = [name for name, _ in cls._in_order() if name != "kind"]
                 first = next((name for name in names if cls.model_fields[name].is_required()), names[0])
-                raise TypeError(f"{cls.__name__} takes its keys by name only, such as {cls.__name__}({first}=…)")
+                name, instead = cls.__name__, ""
+                if isinstance(args[0], dict):
+                    instead = f"; {name}(**table) takes those of a table"
+                elif name == "Scenario" and isinstance(args[0], str | os.PathLike):
+                    instead = f"; tl.load({os.fspath(args[0])!r}) reads one from its file"
+                raise TypeError(f"{name} takes its keys by name only, such as {name}({first}=…){instead}")
             try:
                 return super().__call__(**kwargs)
             except ValidationError as error:

@@ -42,7 +42,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink import report
+from tightlink import arguments, report
 from tightlink.calls import answered
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
@@ -161,7 +161,8 @@ def study(  # noqa: PLR0913
         ['holds', 'holds']
     """
     check_watch(watch)
-    asked = named(what).with_options(options or {})
+    given = {} if options is None else arguments.table("options", options, 'a table, such as {"tests": "queues"}')
+    asked = named(what).with_options(given)
     folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)
     tell = progress or (lambda _: None)
     if with_lab:

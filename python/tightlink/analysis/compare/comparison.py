@@ -145,11 +145,12 @@ def compare(
         [('link.wire.delay', '10 ms', '20 ms')]
     """
     names = _names(first, second)
+    by = None if by is None else [arguments.text("by", name) for name in arguments.several("by", by)]
     match _opened(first), _opened(second):
         case Run() as before, Run() as after:
             if by is not None:
                 raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
-            stands = {} if pairs is None else arguments.table("pairs", pairs, 'a table, such as { "a": "b" }')
+            stands = {} if pairs is None else arguments.table("pairs", pairs, 'a table, such as {"a": "b"}')
             return _of_runs(before, after, stands, names)
         case Experiment() as before, Experiment() as after:
             if pairs is not None:
