@@ -172,6 +172,64 @@ def test_arguments_of_another_kind_say_what_to_write(
         call(scenario)
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda run: tl.plots.overview(run.scenario), "expected a Run, not Scenario; tl.simulate(scenario) makes one"),
+        (
+            lambda run: tl.plots.series(run.scenario, "x"),
+            "expected a Run, not Scenario; tl.simulate(scenario) makes one",
+        ),
+        (lambda _: untyped.plots.limited_by("out"), "expected a Run, not str; tl.open_run('out') opens one"),
+        (lambda run: tl.report.totals(run.scenario), "expected a Run, not Scenario"),
+        (lambda run: tl.analyze.oscillations(run.scenario), "expected a Run, not Scenario"),
+        (lambda run: tl.analyze.oscillations(run, columns="x"), "columns = \"x\": expected a list, such as ['x']"),
+        (untyped.report.run_report, "run.report(path) writes the report of one"),
+        (lambda run: run.plot("cwnd_packets", 5), "entity = 5: expected a list"),
+        (lambda run: run.plot("cwnd_packets", ax=5), "ax = 5: expected axes of matplotlib, such as those of fig, ax ="),
+        (lambda run: run.report("x.html", sequence=5), "sequence = 5: expected the name of a flow"),
+        (lambda run: run.table(5), 'name = 5: expected the name of a table, such as "flows"'),
+        (lambda run: run["flows"], 'a run is not subscriptable; run.table("flows") is one of its tables'),
+        (
+            lambda run: tl.plots.write(run, "x.png"),
+            "expected a figure, axes of it, or charts, not Run; its plot() draws one",
+        ),
+        (lambda run: tl.analyze.fairness(run.flows), "no column algorithm: expected one of flow, label"),
+        (lambda _: untyped.analyze.read_runs(5), "path = 5: expected the name of a file or a folder"),
+    ],
+)
+def test_what_is_no_run_or_no_figure_is_named(
+    call: Callable[[Any], object], sentence: str, scenario: tl.Scenario
+) -> None:
+    with pytest.raises(tl.TightlinkError, match=re.escape(sentence)):
+        call(tl.simulate(scenario))
+
+
+def test_how_ranks_and_correlations_are_asked_for() -> None:
+    runs = pl.DataFrame({"load": ["a", "a"], "tcp": ["x", "y"], "sent": [1.0, 2.0], "received": [2.0, 3.0]})
+    with pytest.raises(tl.TightlinkError, match=r'^best = "biggest": expected "largest" or "smallest"$'):
+        untyped.analyze.ranks(runs, condition="load", algorithm="tcp", best="biggest")
+    with pytest.raises(
+        tl.TightlinkError, match=r'^threshold = "x": expected a number from 0 to less than 1, or "gap"$'
+    ):
+        untyped.analyze.correlation(runs, ["sent", "received"], threshold="x")
+
+
+def test_attributes_that_there_are_not_name_what_was_meant(scenario: tl.Scenario) -> None:
+    meant = {
+        "scenario.links": r"^'Scenario' object has no attribute 'links'; did you mean \.link\?$",
+        "scenario.traffic.ftp": r"^Scenario\.traffic has no attribute 'ftp'; did you mean Scenario\.traffic\[\"ftp\"\]\?$",
+        "found.sql": r"^an experiment has no attribute 'sql'; did you mean \.connect\(\)\.sql\(\"from runs\"\)\?$",
+        "found.flow": r"^an experiment has no attribute 'flow'; did you mean \.flows\?$",
+    }
+    names = {"scenario": scenario, "found": tl.sweep(scenario, replications=2)}
+    for text, sentence in meant.items():
+        with pytest.raises(AttributeError, match=sentence):
+            eval(text, names)
+    assert not hasattr(scenario, "links")
+    assert pickle.loads(pickle.dumps(scenario)) == copy.deepcopy(scenario) == scenario
+
+
 def test_an_error_within_a_function_is_not_one_of_its_call() -> None:
     @answered()
     def halve(number: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import arguments
 from tightlink.calls import answered
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, view_parquet, without_checksum
-from tightlink.errors import TightlinkError, closest
+from tightlink.errors import TightlinkError, closest, did_you_mean
 from tightlink.experiment.campaign import failed
 from tightlink.experiment.grid import grid
 from tightlink.experiment.precision import missed
@@ -42,6 +42,17 @@ _NEEDED: Final = ("run", "status", "identity")
 def holds_experiment(folder: str | os.PathLike[str]) -> bool:
     """Whether a folder is that of a sweep or a study, finished or not."""
     return any((Path(folder) / name).exists() for name in (RUNS, MARKER))
+
+
+#: What is asked of an experiment under other names.
+_ELSEWHERE: Final = {
+    "sql": 'connect().sql("from runs")',
+    "query": 'connect().sql("from runs")',
+    "plot": "report(path)",
+    "df": "runs.collect()",
+    "to_pandas": "runs.collect().to_pandas()",
+    "results": "summary",
+}
 
 
 class Experiment:
@@ -83,6 +94,20 @@ class Experiment:
                 f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS}){ending}"
             )
         self._checked: set[tuple[Path, int, int, int]] = set()
+
+    # Hidden from type checkers, which would take any name for one that there is.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what was probably meant by a name that there is not."""
+            meant = None
+            if not name.startswith("_"):
+                attributes = [each for each in dir(type(self)) if not each.startswith("_")]
+                meant = _ELSEWHERE.get(name) or closest(name, [*attributes, *TABLES])
+                if meant in TABLES and meant not in attributes:
+                    meant = f'table("{meant}")'
+            ending = f"; did you mean .{meant}?" if meant else ""
+            raise AttributeError(f"an experiment has no attribute {name!r}{ending}", name=name, obj=self)
 
     @property
     def runs(self) -> pl.LazyFrame:
@@ -219,7 +244,8 @@ class Experiment:
         known = [*self.own, *TABLES]
         for name in names:
             if name not in known:
-                raise TightlinkError(f'no table is called "{name}"; there are {", ".join(known)}')
+                meant = did_you_mean(str(name), known)
+                raise TightlinkError(f'no table is called "{name}"; there are {", ".join(known)}{meant}')
 
     def to_xarray(self) -> xarray.Dataset:
         """The runs of a sweep as a grid: a dimension for each factor and for replications, a variable for each metric.

@@ -16,7 +16,7 @@ from tightlink.plots.gaps import gaps
 from tightlink.plots.observed import observed
 from tightlink.plots.style import LEGEND, axes
 from tightlink.plots.style import legend as with_legend
-from tightlink.run import Run
+from tightlink.run import Run, check_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def series(
     if isinstance(entity, str):
         table = _chosen(table, "entity", entity)
     elif entity is not None:
-        table = pl.concat(_chosen(table, "entity", name) for name in entity)
+        table = pl.concat(_chosen(table, "entity", name) for name in arguments.several("entity", entity))
     wide = table.select("time_s", "entity", pl.col("value").alias(metric))
     ax = axes(ax)
     across, up = _axis(wide, "time_s", ax.get_xlabel()), _axis(wide, metric, ax.get_ylabel())
@@ -110,6 +110,7 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
         >>> tl.plots.limited_by(run).get_xlabel()
         'share of the time (%)'
     """
+    check_run(run)
     flows = run.flows
     ax = axes(ax)
     names = flows["label"].to_list()

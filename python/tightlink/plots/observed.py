@@ -9,7 +9,7 @@ from tightlink.diagnosis.completions import of_flows
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.reduce import largest
-from tightlink.run import SIMULATION, Framed, Run
+from tightlink.run import SIMULATION, Framed, Run, check_run
 from tightlink.simulate import simulate
 
 #: A table that observing adds.
@@ -47,6 +47,7 @@ def observed(run: Run, *tables: Observed) -> Run:
         >>> run.tables, observed(run, "series", "delays").tables
         (['flows', 'links', 'nodes'], ['flows', 'links', 'nodes', 'series', 'delays'])
     """
+    check_run(run)
     wanted = {*tables}.difference(run.tables)
     if not wanted or not _is_short(run):
         return run

@@ -19,7 +19,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.errors import visible
+from tightlink.errors import TightlinkError, visible
 from tightlink.lazy import alt
 
 #: How charts look in reports and here: Vega's configuration, what lines and small charts have besides, numbers.
@@ -82,6 +82,7 @@ class Page:
 def page(charts: Any) -> Page:
     """Draw a chart, a list of charts beside each other, or a list of such rows."""
     given = charts if isinstance(charts, Sequence) else [charts]
+    _check_charts(given)
     rows_given = all(isinstance(row, Sequence) for row in given)
     specs = [spec_of(chart) for chart in (chain(*given) if rows_given else given)]
     notes = dict.fromkeys(filter(None, ((spec.get("usermeta") or {}).get("note") for spec in specs)))
@@ -106,6 +107,13 @@ def page(charts: Any) -> Page:
         )
         down += _LINE
     return Page(numbered("\n".join(parts)), width, down, called(map(_called, specs)))
+
+
+def _check_charts(given: Sequence[Any]) -> None:
+    for each in given:
+        if not isinstance(each, Sequence) and not hasattr(type(each), "to_dict"):
+            drawn = "; its plot() draws one" if callable(getattr(each, "plot", None)) else ""
+            raise TightlinkError(f"expected a figure, axes of it, or charts, not {type(each).__name__}{drawn}")
 
 
 def called(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import arguments
-from tightlink.errors import TightlinkError, visible
+from tightlink.errors import Argument, ScenarioError, TightlinkError, visible
 from tightlink.files import whole
 from tightlink.lazy import Axes, Figure, alt
 from tightlink.plots import paper
@@ -66,7 +66,13 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
 
     The figure is not one of pyplot's: it goes when nobody holds it, and no window opens.
     """
-    return figure(size)[1][0] if ax is None else ax
+    if ax is None:
+        return figure(size)[1][0]
+    given: object = ax
+    if not callable(getattr(given, "get_xlabel", None)):
+        expected = "axes of matplotlib, such as those of fig, ax = plt.subplots()"
+        raise ScenarioError(expected, key=Argument("ax"), value=given)
+    return ax
 
 
 def figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:

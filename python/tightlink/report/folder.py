@@ -9,6 +9,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from tightlink import arguments
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims_file
@@ -50,7 +51,10 @@ def run_report(
         tightlink.errors.TightlinkError: nowhere: there is no such folder; expected the folder of a run, \
 a study or a sweep, as -o, or output, names it
     """
-    place = Path(folder)
+    given: object = folder
+    if isinstance(given, Run):
+        raise TightlinkError("expected the folder of a run, not a Run; run.report(path) writes the report of one")
+    place = arguments.path("folder", folder)
     if not place.is_dir():
         what = "it is a file" if place.exists() else "there is no such folder"
         raise TightlinkError(

@@ -23,7 +23,7 @@ from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
 from tightlink.report.sequence import Between
 from tightlink.report.tables import parts
-from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
+from tightlink.run import CAPTURE, SIMULATION, TRACE, Run, check_run
 from tightlink.scenario import understood
 
 _MOST_ROWS: Final = 200
@@ -69,6 +69,7 @@ def totals(run: Run) -> Markup:
     >>> "mean one-way delay (ms)" in totals(run)
     True
     """
+    check_run(run)
     section = captures.flows(run) if run.source == CAPTURE else _totals(run) if "flows" in run.tables else _links(run)
     table = next(block for block in section.blocks if isinstance(block, Table))
     shown = Table.first(table.frame, _FEW_ROWS, section.title.casefold())

@@ -1,6 +1,7 @@
 """The tables of one execution of a scenario, whatever its source, in memory or in a folder."""
 
 from tightlink.run.folder import CAPTURE, MEASUREMENT, SIMULATION, TRACE, holds_run, is_there
+from tightlink.run.given import check_run
 from tightlink.run.run import Run, open_run
 from tightlink.run.tables import Framed, Simulated
 
@@ -12,6 +13,7 @@ __all__ = [
     "Framed",
     "Run",
     "Simulated",
+    "check_run",
     "holds_run",
     "is_there",
     "open_run",

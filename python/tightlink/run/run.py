@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from tightlink import arguments, units
 from tightlink.calls import answered
-from tightlink.errors import TightlinkError, closest, did_you_mean, show
+from tightlink.errors import CallError, TightlinkError, closest, did_you_mean, show
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.run.folder import CAPTURE, SIMULATION, TRACE, read, save
 from tightlink.run.tables import Framed, Simulated, Source
@@ -83,6 +83,7 @@ class Run:
             TightlinkError: The run does not have it; the message says how to get it.
         """
         if name not in self._frames:
+            arguments.text("name", name, 'the name of a table, such as "flows"')
             if name not in self.tables:
                 if name not in TABLES:
                     raise TightlinkError(
@@ -108,6 +109,11 @@ class Run:
                 meant = meant or next((f"{table}[{show(column)}]" for table, column in columns if column), None)
             ending = f"; did you mean run.{meant}?" if meant else ""
             raise AttributeError(f"a run has no attribute {name!r}{ending}", name=name, obj=self)
+
+        def __getitem__(self, name: object) -> Any:
+            """Say how a table is asked for by whoever takes a run for a table of tables."""
+            meant = f"; run.table({show(name)}) is one of its tables" if name in TABLES else ""
+            raise CallError(f"a run is not subscriptable{meant}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For other processes: the engine's memory stays where it is, and folders are found from anywhere.
@@ -268,6 +274,8 @@ class Run:
             OSError: The file cannot be written.
         """
         target = arguments.path("path", path)
+        if sequence is not None:
+            arguments.text("sequence", sequence, "the name of a flow")
         written: Path = _above("report").write_run(self, target, name=target.stem, sequence=sequence)
         return written
 

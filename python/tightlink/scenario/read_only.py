@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
-from tightlink.errors import TightlinkError
+from tightlink.errors import TightlinkError, closest
+from tightlink.scenario.attributes import MissingAttributeError
 
 
 def _refuse(self: ReadOnlyDict | ReadOnlyList, *_: object, **__: object) -> Never:
@@ -15,6 +16,17 @@ class ReadOnlyDict(dict[Any, Any]):
     """A dictionary at a place of a table."""
 
     place: str
+
+    # Hidden from type checkers, which would take any name for one that there is.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say how what is inside is asked for."""
+            place = self.__dict__.get("place", "dict")
+            said = f"{place} has no attribute {name!r}"
+            raise MissingAttributeError(
+                said, lambda: f'{place}["{meant}"]' if (meant := closest(name, map(str, self))) else None
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are made at once, as nothing is put in later."""

@@ -25,7 +25,8 @@ from pydantic import (
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from tightlink.arguments import plain
-from tightlink.errors import ABSENT, TightlinkError, one_of, show
+from tightlink.errors import ABSENT, TightlinkError, closest, one_of, show
+from tightlink.scenario.attributes import MissingAttributeError
 from tightlink.scenario.problems import MOST_PROBLEMS
 from tightlink.scenario.read_only import read_only
 
@@ -159,6 +160,22 @@ class Table(BaseModel, metaclass=_TableType):
         # imports all tables and most need few.
         defer_build=True,
     )
+
+    # Hidden from type checkers, which would take any name for one that there is.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what was probably meant by a name that there is not."""
+            try:
+                return super().__getattr__(name)
+            except AttributeError as error:
+                if name.startswith("_"):
+                    raise
+                raise MissingAttributeError(str(error), partial(self._attribute_meant, name)) from None
+
+    def _attribute_meant(self, name: str) -> str | None:
+        meant = closest(name, dir(self))
+        return f".{meant}" if meant else None
 
     @classmethod
     def keys(cls) -> list[str]:

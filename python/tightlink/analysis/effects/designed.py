@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tightlink import arguments
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import did_you_mean, one_of, show
@@ -71,6 +72,7 @@ def read(
         >>> table.factors, table.responses
         (('queue',), ('loss',))
     """
+    arguments.path("path", path)
     frame = measurements.read(path)
     if (Path(path) / MARKER).is_file():
         experiment = open_folder(path)

@@ -20,7 +20,7 @@ from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.piecewise import Piece, PiecewiseChain, cut
 from tightlink.errors import TightlinkError, one_of
 from tightlink.lazy import Array, np, pl
-from tightlink.run import Run
+from tightlink.run import Run, check_run
 
 THINKING: Final = "thinking"
 COMPLETED: Final = "completed"
@@ -65,6 +65,7 @@ def from_users(
         >>> tl.analyze.markov_from_users(run).pieces[0].chain.states
         ('thinking', 'connecting', 'transmitting', 'completed')
     """
+    check_run(run)
     labels = run.users["label"].unique(maintain_order=True).to_list()
     if periods is None:
         written = run.manifest["scenario"]["observe"].get("periods", {})

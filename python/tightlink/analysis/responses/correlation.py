@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.errors import show
 from tightlink.lazy import Array, NDArray, np, pl, stats
 from tightlink.numbers import several
 
@@ -95,8 +96,10 @@ def correlation(
         (2, [('sent', 'received'), ('loss',)])
     """
     values = numbers(runs, responses, fewest=2)
-    if threshold != "gap" and not 0 <= threshold < 1:
-        raise MeasurementError(f'threshold = {threshold:g}: expected a number from 0 to less than 1, or "gap"')
+    given: object = threshold
+    if threshold != "gap" and not (isinstance(given, int | float) and 0 <= threshold < 1):
+        shown = f"{threshold:g}" if isinstance(given, int | float) else show(given)
+        raise MeasurementError(f'threshold = {shown}: expected a number from 0 to less than 1, or "gap"')
     varies = deviations(values) > 0
     named = tuple(name for name, differs in zip(responses, varies, strict=True) if differs)
     constant = tuple(name for name, differs in zip(responses, varies, strict=True) if not differs)

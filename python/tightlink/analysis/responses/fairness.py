@@ -122,6 +122,7 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
         >>> tl.analyze.fairness(points).select("algorithm", "ratio", "ahead", "behind").rows()
         [('scalable', 2.309401076758503, 2, 0), ('compound', 1.0, 0, 0)]
     """
+    present(points, ["algorithm"])
     own, standard = points.columns[-2:]
     numbers(points, [own, standard])
     # A column of which nothing is known has no type of numbers.

@@ -15,10 +15,12 @@ from typing import Final, Literal
 
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.responses.compared import compared
+from tightlink.errors import show
 from tightlink.lazy import pl, stats
 from tightlink.numbers import several
 
 _FEWEST: Final = 2
+_BEST: Final = ("largest", "smallest")
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ def ranks(
         >>> found.summary.select("algorithm", "rank_mean", "rank_sd", "cells").rows()
         [('compound', 1.25, 0.3535533905932738, 2), ('reno', 1.75, 0.3535533905932738, 2)]
     """
+    if best not in _BEST:
+        raise MeasurementError(f"best = {show(best)}: expected {' or '.join(map(show, _BEST))}")
     rows = [
         (name, response, who, value)
         for name, part in compared(runs, condition, algorithm, responses).items()

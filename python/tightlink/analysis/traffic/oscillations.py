@@ -16,11 +16,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from tightlink import arguments
 from tightlink.analysis.traffic.oscillation import LEAST_VALUES, SIMULATIONS, Oscillation, oscillation
 from tightlink.analysis.traffic.over_time import series_of
 from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
-from tightlink.run import Run
+from tightlink.run import Run, check_run
 
 Found: TypeAlias = dict[tuple[str, ...], Oscillation]
 
@@ -57,6 +58,8 @@ def of_run(
         >>> list(found)
         [('download', 'cwnd_packets')]
     """
+    check_run(run)
+    columns = [arguments.text("columns", name) for name in arguments.several("columns", columns)]
     names = ["users"] if "users" in run.tables else ["series", *(["flows"] if "flows" in run.tables else [])]
     tables = {name: run.table(name) for name in names}
     return of_tables(tables, columns, begin_s=begin_s, end_s=end_s, simulations=simulations)
