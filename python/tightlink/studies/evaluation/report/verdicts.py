@@ -9,7 +9,7 @@ import polars as pl
 
 from tightlink.report.blocks import Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation, Judged
-from tightlink.studies.evaluation.report.words import Unit, unit_beside, with_width, written
+from tightlink.studies.evaluation.report.words import unit_of, with_width, written
 from tightlink.studies.evaluation.setup.pack import Pack, Requirement, packs
 
 #: With more controls, what was found is in the file of verdicts only.
@@ -60,27 +60,27 @@ def _tested(pack: Pack) -> Iterator[tuple[int, Requirement]]:
 def of_pack(evaluation: Evaluation, name: str) -> pl.DataFrame:
     """A row for each setting of each requirement of which there is a test, and a column for each control.
 
-    What is asked and what was found stand in one unit along a row.
+    What was found stands in the unit of what is asked, so that numbers of a row compare at a glance.
     """
     labels = [label for label, _ in evaluation.subjects]
     rows = []
     for _, each in _tested(packs()[name]):
         # All controls are tested in the same settings.
         columns = [evaluation.judged_in(each, label) for label in labels]
-        for found in zip(*columns, strict=True):
-            values = [judged.value for judged in found if judged.value is not None]
-            unit = unit_beside(each.measure, each.bound, values)
-            cells = [_cell(each, judged, unit) for judged in found]
-            rows.append([each.title, each.place, found[0].setting, _asked(each, unit), *cells])
+        rows += [
+            [each.title, each.place, found[0].setting, _asked(each), *(_cell(each, judged) for judged in found)]
+            for found in zip(*columns, strict=True)
+        ]
     return pl.DataFrame(rows, schema=["requirement", "place", "setting", "asked", *labels], orient="row")
 
 
-def _asked(each: Requirement, unit: Unit | None = None) -> str:
-    return f"{'at least' if each.at_least is not None else 'at most'} {written(each.measure, each.bound, unit)}"
+def _asked(each: Requirement) -> str:
+    return f"{'at least' if each.at_least is not None else 'at most'} {written(each.measure, each.bound)}"
 
 
-def _cell(each: Requirement, judged: Judged, unit: Unit | None) -> str:
+def _cell(each: Requirement, judged: Judged) -> str:
     if judged.value is None:
         # What never happened misses the bound.
         return f"{judged.verdict}: {'failed' if judged.verdict == 'open' else 'never'}"
+    unit = unit_of(each.measure, each.bound)
     return f"{judged.verdict}: {with_width(each.measure, judged.value, judged.half_width, unit)}"

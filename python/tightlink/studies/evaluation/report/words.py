@@ -82,23 +82,20 @@ def told_alike(measure: str, means: Sequence[Mean], never: str = "never") -> lis
     return [told(measure, mean, never, unit) for mean in means]
 
 
-def unit_beside(measure: str, bound: float, values: Sequence[float]) -> Unit | None:
-    """The one unit of a bound and of values beside it: one that all read well in, or that of the bound.
+def unit_of(measure: str, bound: float) -> Unit | None:
+    """The unit that a bound is written in, which values beside it have, too; none of what is no time and no rate.
 
-    >>> unit_beside("refill_s", 2.0, [0.5, 0.142]), unit_beside("queueing_mean_s", 0.04, [18.6, 0.002])
-    (('s', 1.0), ('ms', 0.001))
-    >>> unit_beside("throughput_bps", 5e6, [9e5]), unit_beside("utilization", 0.5, [0.9])
-    (('Mbit/s', 1000000.0), None)
+    >>> unit_of("refill_s", 2.0), unit_of("queueing_mean_s", 0.04), unit_of("throughput_bps", 5e6)
+    (('s', 1.0), ('ms', 0.001), ('Mbit/s', 1000000.0))
     """
     units_of = _TIMES if measure.endswith("_s") else _RATES if measure.endswith("_bps") else ()
-    shared = _shared_unit([bound, *filter(None, values)], units_of)
-    return shared or next((unit for unit in units_of if bound >= unit[1]), None)
+    return next((unit for unit in units_of if bound >= unit[1]), None)
 
 
-def _shared_unit(values: Sequence[float], units_of: Sequence[Unit] = _TIMES) -> Unit | None:
-    """The largest unit in which the least of some values is not below 0.1, if the others are not of too many digits."""
-    least, most = min(values, default=0.0), max(values, default=0.0)
-    shared = next((unit for unit in units_of if least >= _LEAST * unit[1]), None)
+def _shared_unit(times_s: Sequence[float]) -> Unit | None:
+    """The largest unit in which the least of some times is not below 0.1, if the others are not of too many digits."""
+    least, most = min(times_s, default=0.0), max(times_s, default=0.0)
+    shared = next((unit for unit in _TIMES if least >= _LEAST * unit[1]), None)
     return None if shared is None or most >= _MOST * shared[1] else shared
 
 
