@@ -217,15 +217,24 @@ def test_how_ranks_and_correlations_are_asked_for() -> None:
 
 def test_attributes_that_there_are_not_name_what_was_meant(scenario: tl.Scenario) -> None:
     meant = {
+        "scenario.run": r"; did you mean tl\.simulate\(scenario\)\?$",
+        "kind.load": r"^Scenario has no attribute 'load'; did you mean tl\.load\(path\)\?$",
+        "kind.link_": r"^Scenario has no attribute 'link_'; did you mean \.link\?$",
         "scenario.links": r"^'Scenario' object has no attribute 'links'; did you mean \.link\?$",
         "scenario.traffic.ftp": r"^Scenario\.traffic has no attribute 'ftp'; did you mean Scenario\.traffic\[\"ftp\"\]\?$",
         "found.sql": r"^an experiment has no attribute 'sql'; did you mean \.connect\(\)\.sql\(\"from runs\"\)\?$",
         "found.flow": r"^an experiment has no attribute 'flow'; did you mean \.flows\?$",
     }
-    names = {"scenario": scenario, "found": tl.sweep(scenario, replications=2)}
+    names: dict[str, Any] = {"scenario": scenario, "kind": tl.Scenario, "found": tl.sweep(scenario, replications=2)}
     for text, sentence in meant.items():
         with pytest.raises(AttributeError, match=sentence):
             eval(text, names)
+    with pytest.raises(
+        tl.TightlinkError, match=r'^an experiment is not subscriptable; table\("flows"\) is one of its tab'
+    ):
+        names["found"]["flows"]
+    with pytest.raises(tl.ScenarioError, match="CongestionControl: expected a control that is derived from"):
+        untyped.evaluate([tl.CongestionControl])
     assert not hasattr(scenario, "links")
     assert pickle.loads(pickle.dumps(scenario)) == copy.deepcopy(scenario) == scenario
 

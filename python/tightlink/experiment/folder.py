@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import arguments
 from tightlink.calls import answered
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, view_parquet, without_checksum
-from tightlink.errors import TightlinkError, closest, did_you_mean
+from tightlink.errors import CallError, TightlinkError, closest, did_you_mean
 from tightlink.experiment.campaign import failed
 from tightlink.experiment.grid import grid
 from tightlink.experiment.precision import missed
@@ -108,6 +108,11 @@ class Experiment:
                     meant = f'table("{meant}")'
             ending = f"; did you mean .{meant}?" if meant else ""
             raise AttributeError(f"an experiment has no attribute {name!r}{ending}", name=name, obj=self)
+
+        def __getitem__(self, name: object) -> Any:
+            """Say how a table is asked for by whoever takes an experiment for a table of tables."""
+            meant = f'; table("{name}") is one of its tables' if name in {*TABLES, _RUNS} else ""
+            raise CallError(f"an experiment is not subscriptable{meant}")
 
     @property
     def runs(self) -> pl.LazyFrame:

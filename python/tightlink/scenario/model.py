@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
@@ -158,6 +158,18 @@ class Scenario(Table):
         for name, traffic in self.traffic.items():
             if isinstance(traffic, Transfers):
                 yield "traffic", name, traffic
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "load": "tl.load(path)",
+        "from_file": "tl.load(path)",
+        "loads": "tl.loads(text)",
+        "from_toml": "tl.loads(text)",
+        "run": "tl.simulate(scenario)",
+        "simulate": "tl.simulate(scenario)",
+        "sweep": "tl.sweep(scenario, vary)",
+        "to_dict": ".written()",
+        "save": ".to_toml()",
+    }
 
     @property
     def file(self) -> str | None:

@@ -10,8 +10,9 @@ import inspect
 import itertools
 import os
 import re
+from collections.abc import Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar, dataclass_transform
 
 from pydantic import (
     BaseModel,
@@ -31,7 +32,7 @@ from tightlink.scenario.problems import MOST_PROBLEMS
 from tightlink.scenario.read_only import read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from inspect import Signature
 
     from pydantic import GetJsonSchemaHandler
@@ -119,6 +120,16 @@ class _TableType(ModelMetaclass):
 
             return signature(cls)
 
+        def __getattr__(cls, name: str) -> Any:  # noqa: N805
+            """Say what was probably meant by a name that there is not."""
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                if name.startswith("_"):
+                    raise
+                said = f"{cls.__name__} has no attribute {name!r}"
+                raise MissingAttributeError(said, partial(cls._attribute_meant, name)) from None
+
         def __dir__(cls) -> list[str]:  # noqa: N805
             """What a table has, without what every model of pydantic has: what ``help`` shows and editors complete."""
             return [name for name in super().__dir__() if not _is_of_pydantic(name)]
@@ -173,8 +184,14 @@ class Table(BaseModel, metaclass=_TableType):
                     raise
                 raise MissingAttributeError(str(error), partial(self._attribute_meant, name)) from None
 
-    def _attribute_meant(self, name: str) -> str | None:
-        meant = closest(name, dir(self))
+    #: What is called otherwise, or is a function of the package.
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def _attribute_meant(cls, name: str) -> str | None:
+        if name in cls._elsewhere:
+            return cls._elsewhere[name]
+        meant = closest(name, [*dir(cls), *cls.model_fields])
         return f".{meant}" if meant else None
 
     @classmethod

@@ -67,6 +67,8 @@ def subject(given: Given, kind: Kind = "control") -> Subject:
     Raises:
         ScenarioError: There is none of this name, no such option, or a value is wrong.
     """
+    if given is CongestionControl:
+        raise ScenarioError("a control that is derived from CongestionControl", key=f"{kind}s", value=given)
     given = named(given) if isinstance(given, type) and issubclass(given, CongestionControl) else as_set(given)
     if not isinstance(given, str | Mapping):
         raise ScenarioError(f'a name, such as "{_KINDS[kind][1]}"', key=f"{kind}s", value=given)
