@@ -161,10 +161,8 @@ impl<'a> Sides<'a> {
         let mut moves = BinaryHeap::new();
         let (mut next, mut rest) = (graph.end(), 0..graph.loads.len() as u32);
         while let Some(piece) = next {
-            if !self.is_first[piece as usize] {
-                if self.excess_after(piece).abs() >= self.excess.abs() {
-                    break;
-                }
+            // What is too large is passed over.
+            if !self.is_first[piece as usize] && self.excess_after(piece).abs() < self.excess.abs() {
                 self.change(piece);
                 let others = graph.links[piece as usize].iter().filter(|(to, _)| !self.is_first[*to as usize]);
                 moves.extend(others.map(|&(to, _)| self.as_move(to)));
@@ -195,7 +193,8 @@ impl<'a> Sides<'a> {
                 }
             }
             let tops = moves.iter().filter_map(BinaryHeap::peek);
-            let balanced = tops.filter(|(_, Reverse(piece))| self.excess_after(*piece).abs() <= self.slack);
+            let most = self.slack.max(self.excess.abs());
+            let balanced = tops.filter(|(_, Reverse(piece))| self.excess_after(*piece).abs() <= most);
             let Some(&(_, Reverse(piece))) = balanced.max() else { break };
             done[piece as usize] = true;
             self.change(piece);
@@ -244,6 +243,25 @@ mod tests {
         for count in [2_u32, 3, 4, 5] {
             let parts = Graph::new(&[1.0; 60], links.iter().copied()).parts(count);
             assert_eq!(costs(&[1.0; 60], &links, &parts), (f64::from(count), 60.0 / f64::from(count)));
+        }
+    }
+
+    #[test]
+    fn a_heavy_piece_beside_the_end_is_passed_over() {
+        // A chain of light pieces, of which the last but one has two fifths of the load.
+        let mut loads = [1.0; 62];
+        loads[60] = 40.0;
+        let links: Vec<_> = (1..62).map(|piece| ([piece - 1, piece], 1.0)).collect();
+        for ends in [0, 61] {
+            let named = |piece: u32| if ends == 0 { piece } else { 61 - piece };
+            let links = links.iter().map(|&(pair, load)| (pair.map(named), load));
+            let mut loads = loads;
+            if ends > 0 {
+                loads.reverse();
+            }
+            let links: Vec<_> = links.collect();
+            let (between, heaviest) = costs(&loads, &links, &Graph::new(&loads, links.iter().copied()).parts(2));
+            assert!(between <= 2.0 && heaviest <= 51.0, "{between} {heaviest}");
         }
     }
 
