@@ -20,7 +20,7 @@ use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
 use crate::events::Key;
 use crate::meeting::Mailbox;
-use crate::network::letter::Letter;
+use crate::network::letter::{Carried, Letter};
 use crate::network::link::Link;
 use crate::network::link::managed::Surroundings;
 use crate::network::node::Nodes;
@@ -254,8 +254,8 @@ impl Region {
         while let Some(key) = links[link as usize].next_delivery()
             && let Some(packet) = links[link as usize].take()
         {
-            let options = packet.options().map(|handle| Box::new(ack_options.take(handle)));
-            messages[part as usize].push(Export::Letter(Letter::Packet { link, packet, delivery: key.time, options }));
+            let carried = Carried::new(link, packet, key.time, ack_options);
+            messages[part as usize].push(Export::Letter(Letter::Packet(carried)));
         }
     }
 
@@ -273,8 +273,8 @@ impl Region {
     pub fn take(&mut self, mailbox: &Mailbox<Export>, turn: u64, part: usize) {
         let Self { links, ack_options, keeping, flows, notes, clock, .. } = self;
         mailbox.take(turn, part, |message| {
-            let (link, packet, delivery, options) = match message {
-                Export::Letter(Letter::Packet { link, packet, delivery, options }) => (link, packet, delivery, options),
+            let carried = match message {
+                Export::Letter(Letter::Packet(carried)) => carried,
                 Export::Letter(Letter::Full(full)) => {
                     flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
                     return;
@@ -286,10 +286,8 @@ impl Region {
                     return;
                 }
             };
-            let packet = match options {
-                None => packet,
-                Some(options) => packet.with_options_at(ack_options.put(*options)),
-            };
+            let (link, delivery) = (carried.link, carried.delivery);
+            let packet = carried.unpack(ack_options);
             let here = &mut links[link as usize];
             let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());
             if here.keep(packet, key) {

@@ -3,7 +3,7 @@
 use crate::events::Key;
 use crate::meeting::Mailbox;
 use crate::network::fabric::Fabric;
-use crate::network::letter::Letter;
+use crate::network::letter::{Carried, Letter};
 use crate::network::link::Link;
 use crate::network::lookahead::Arrived;
 use crate::network::saturation::Full;
@@ -87,8 +87,8 @@ impl Elsewhere {
     /// A packet comes out at the end of a link, which is elsewhere.
     pub(super) fn send(&mut self, link: u32, packet: Packet, delivery: Time, ack_options: &mut AckOptionSlab) {
         if let Some(part) = self.ends[link as usize] {
-            let options = packet.options().map(|handle| Box::new(ack_options.take(handle)));
-            self.messages[part as usize].push(Letter::Packet { link, packet, delivery, options });
+            let carried = Carried::new(link, packet, delivery, ack_options);
+            self.messages[part as usize].push(Letter::Packet(carried));
         }
     }
 
@@ -138,11 +138,9 @@ impl<P: Probe> Fabric<P> {
     /// Takes what comes from another part.
     pub fn take(&mut self, letter: Letter) {
         match letter {
-            Letter::Packet { link, packet, delivery, options } => {
-                let packet = match options {
-                    None => packet,
-                    Some(options) => packet.with_options_at(self.ack_options.put(*options)),
-                };
+            Letter::Packet(carried) => {
+                let (link, delivery) = (carried.link, carried.delivery);
+                let packet = carried.unpack(&mut self.ack_options);
                 let at_work = &mut self.links[link as usize];
                 let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), at_work.server.entity());
                 at_work.server.was_granted(packet.start);
