@@ -23,6 +23,9 @@ _T = TypeVar("_T")
 #: What to write in place of an argument that there is not, by its name, its value, and the arguments without a name.
 Hint: TypeAlias = Callable[[str, object, Sequence[object]], str | None]
 
+#: The ``stacklevel`` of a warning in an `answered` function that is to name the line of who calls it.
+CALLER: Final = 3
+
 #: What other packages call an argument; the first that a function has is meant.
 _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
     "vary": ("factors", "factor", "grid", "levels", "parameters", "params", "space", "varied"),

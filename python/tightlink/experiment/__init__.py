@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 from warnings import warn
 
-from tightlink.calls import answered
+from tightlink.calls import CALLER, answered
 from tightlink.errors import TightlinkWarning
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.folder import Experiment
@@ -25,9 +25,6 @@ from tightlink.progress import check_watch
 from tightlink.scenario import Scenario
 from tightlink.scenario.as_keys import as_keys
 from tightlink.simulate import check_scenario
-
-#: The frame of who calls `sweep`, behind that which answers wrong calls.
-_CALLER: Final = 3
 
 __all__ = ["Experiment", "open", "sweep"]
 
@@ -106,10 +103,10 @@ def sweep(  # noqa: PLR0913
     }  # fmt: skip
     plan = Plan.of(scenario, vary, **settings)
     if told := invalid(plan.cells, within_s=CHECK_FIRST_S).sentences():
-        warn("\n".join(told), TightlinkWarning, stacklevel=_CALLER)
+        warn("\n".join(told), TightlinkWarning, stacklevel=CALLER)
     found = run(plan, output, jobs=jobs, cluster=cluster, watch=watch)
     for text in found.warnings:
-        warn(text, TightlinkWarning, stacklevel=_CALLER)
+        warn(text, TightlinkWarning, stacklevel=CALLER)
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from warnings import warn
 
 from tightlink import arguments
-from tightlink.calls import answered
+from tightlink.calls import CALLER, answered
 from tightlink.errors import ScenarioError, TightlinkWarning
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import place_of
@@ -77,10 +77,6 @@ def _adapted(options: Mapping[str, str]) -> Study:
     return of(listed(options["congestion"]) if "congestion" in options else _CONTROLS, tests, pack=pack)
 
 
-#: The frame of who calls `evaluate`, behind that which answers wrong calls.
-_CALLER: Final = 3
-
-
 @answered()
 def evaluate(  # noqa: PLR0913
     those: Iterable[Given],
@@ -135,7 +131,7 @@ def evaluate(  # noqa: PLR0913
     folder = place_of(output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     for text in found.warnings:
-        warn(text, TightlinkWarning, stacklevel=_CALLER)
+        warn(text, TightlinkWarning, stacklevel=CALLER)
     evaluation: Evaluation = replace(found.observed, folder=folder)
     return evaluation
 
