@@ -38,12 +38,11 @@ def losses_by_flow(found: Synchronization, *, ax: Axes | None = None) -> Axes:
     ax.scatter(
         found.losses["begin_s"], rows, s=max(4.0, 160 / max(len(names), 10)), color=palette.SERIES[0], linewidths=0
     )
-    ax.set(xlabel="time (s)", ylabel="flow", ylim=(len(names) - 0.5, -0.5))
-    if len(names) <= _NAMED:
-        ax.set_yticks(range(len(names)), [shortened(name) for name in names])
-    else:
-        ax.set_yticks([])
-        ax.set_ylabel(f"{len(names)} flows")
+    readable = len(names) <= _NAMED
+    ylabel = "flow" if readable else f"{len(names)} flows"
+    ax.set(xlabel="time (s)", ylabel=ylabel, ylim=(len(names) - 0.5, -0.5))
+    shown = list(map(shortened, names)) if readable else []
+    ax.set_yticks(range(len(shown)), shown)
     return ax
 
 
@@ -68,7 +67,6 @@ def synchronization_over_time(found: Synchronization, *, ax: Axes | None = None)
     ax.axhline(found.rate.value, color=blue, linewidth=1.2, label="mean")
     if not found.retransmitted:
         ax.axhline(found.by_chance, color=orange, linewidth=1.2, linestyle="--", label="by chance")
-    ax.set(xlabel="time (s)", ylabel="share of flows that lost packets", ylim=(0, 1.05))
-    if found.retransmitted:
-        ax.set_ylabel("share of flows that retransmitted")
+    lost = "retransmitted" if found.retransmitted else "lost packets"
+    ax.set(xlabel="time (s)", ylabel=f"share of flows that {lost}", ylim=(0, 1.05))
     return legend(ax)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tightlink import units
-from tightlink.analysis.estimates import CONFIDENCE, Estimate
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.traffic.by_chance import p_value
 from tightlink.analysis.traffic.congestion_events import hits
 from tightlink.analysis.traffic.losses import Place, of_run
@@ -23,6 +23,7 @@ from tightlink.analysis.traffic.random_drops import drawn, missed, variance
 from tightlink.analysis.traffic.values import positive
 from tightlink.analysis.traffic.window_correlation import Windows, windows
 from tightlink.errors import TightlinkError, did_you_mean, one_of
+from tightlink.experiment.precision import half_width
 from tightlink.lazy import NDArray, np, pl, stats
 from tightlink.numbers import percent, several
 from tightlink.reduce import largest, mean_of, smallest
@@ -254,12 +255,10 @@ def _without_chance(found: Synchronization) -> Synchronization:
 
 
 def _mean(shares: pl.Series) -> Estimate:
-    """The mean of shares, with the interval of Student's t, which ends where shares do."""
-    value, count = mean_of(shares), len(shares)
-    deviation = float(np.std(shares.to_numpy(), ddof=1)) if count > 1 else 0.0
-    if not deviation:
+    """The mean of shares, with its interval, which ends where shares do; none where all are the same."""
+    value, half = mean_of(shares), half_width(shares.to_list()) or math.nan
+    if math.isnan(half):
         return Estimate(value, math.nan, math.nan)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * deviation / math.sqrt(count)
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0))
 
 
