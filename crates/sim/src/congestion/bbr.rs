@@ -135,15 +135,14 @@ impl Bbr {
     }
 
     /// What will be in flight when Linux sends its next quantum, with that itself where it probes, of `in_flight` now
-    /// (bbr_packets_in_net_at_edt): half of a quantum's other packets later than packets here, which leave one by one.
+    /// (bbr_packets_in_net_at_edt).
     fn in_flight_then(&self, in_flight: f64, sample: &RateSample) -> f64 {
         if self.aggregation.is_none() || self.rate == 0.0 {
             return in_flight;
         }
-        let (quantum, (gain, _)) = (self.quantum(), self.gains());
-        let wait_s = sample.due_in_s + (quantum - 1.0) / (2.0 * self.rate);
-        let sent = if gain > 1.0 { quantum } else { 0.0 };
-        (in_flight + sent - self.path_rate() * wait_s).max(0.0)
+        let (gain, _) = self.gains();
+        let sent = if gain > 1.0 { self.quantum() } else { 0.0 };
+        (in_flight + sent - libm::floor(self.path_rate() * sample.due_in_s)).max(0.0)
     }
 
     /// §4.1.1.3, BBRUpdateBtlBw.
