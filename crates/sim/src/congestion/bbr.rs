@@ -33,10 +33,10 @@ pub(super) const FULL_GROWTH: f64 = 1.25;
 pub(super) const FULL_ROUNDS: u32 = 3;
 /// Packets that the sending and the receiving host hold back: three send quanta (§4.2.3.2).
 pub(super) const QUANTA: f64 = 3.0;
-/// From this rate on Linux sends pairs, in packets of 1500 B per second: 1.2 Mbit/s (bbr_min_tso_rate).
-const PAIRS_FROM: f64 = 1.2e6 / (8.0 * 1500.0);
-/// Beyond, it sends at once what it paces in so many seconds, in segments of 1448 B (sk_pacing_shift) ...
-const QUANTUM_S: f64 = 1500.0 / (1024.0 * 1448.0);
+/// From this rate on Linux reckons with pairs, in segments of 1448 B per second: 1.2 Mbit/s (bbr_min_tso_rate).
+const PAIRS_FROM: f64 = 1.2e6 / (8.0 * 1448.0);
+/// Beyond, with what it paces in so many seconds (sk_pacing_shift) ...
+const QUANTUM_S: f64 = 1.0 / 1024.0;
 /// ... of which 64 KiB hold so many (bbr_tso_segs_goal).
 const LARGEST_QUANTUM: f64 = 45.0;
 /// Share of the bandwidth that is paced (Linux: bbr_pacing_margin_percent; draft-ietf-ccwg-bbr-04 §5.6.2).
@@ -128,7 +128,7 @@ impl Bbr {
         if self.state == State::ProbeBw(0) { even + 2.0 } else { even }
     }
 
-    /// What Linux sends at once (bbr_tso_segs_goal).
+    /// What Linux takes to be sent at once (bbr_tso_segs_goal), though the interface may take packets one by one.
     fn quantum(&self) -> f64 {
         let least = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
         libm::floor(self.rate * QUANTUM_S).clamp(least, LARGEST_QUANTUM)
@@ -498,8 +498,8 @@ mod tests {
         }
     }
 
-    /// Linux's bbr_packets_in_net_at_edt, of packets that leave one by one: where it probes, the quantum that leaves next is
-    /// among them; what is delivered until then is not.
+    /// Linux's bbr_packets_in_net_at_edt: where it probes, the quantum that leaves next is among them; whole packets that are
+    /// delivered until then are not.
     #[test]
     fn what_will_be_in_flight_is_known_from_when_the_next_packet_is_due() {
         let mut bbr = Bbr {
@@ -512,11 +512,11 @@ mod tests {
         };
         bbr.bandwidth.update(0, 200.0);
         let due_in = |due_in_s| RateSample { due_in_s, ..RateSample::NOTHING };
-        // Pairs: the second of each leaves with the first, half a packet of 4 ms earlier on average, in which 0.4 arrive.
-        assert!((bbr.in_flight_then(10.0, &due_in(0.0)) - (10.0 + 2.0 - 0.4)).abs() < 1e-9);
-        assert!((bbr.in_flight_then(10.0, &due_in(0.003)) - (10.0 + 2.0 - 0.4 - 0.6)).abs() < 1e-9);
+        for (wait_s, then) in [(0.0, 12.0), (0.004, 12.0), (0.006, 11.0), (0.051, 2.0), (0.1, 0.0)] {
+            assert_eq!(bbr.in_flight_then(10.0, &due_in(wait_s)), then, "{wait_s}");
+        }
         bbr.state = State::Drain;
-        assert!((bbr.in_flight_then(10.0, &due_in(0.003)) - (10.0 - 0.4 - 0.6)).abs() < 1e-9);
+        assert_eq!(bbr.in_flight_then(10.0, &due_in(0.006)), 9.0);
         assert_eq!(bbr.in_flight_then(10.0, &due_in(0.1)), 0.0);
         bbr.aggregation = None;
         assert_eq!(bbr.in_flight_then(10.0, &due_in(0.003)), 10.0);
