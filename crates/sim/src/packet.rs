@@ -59,7 +59,10 @@ const KIND: u64 = 0b11 << TAG;
 const SCALABLE: u64 = KIND;
 const SCALABLE_DATAGRAM: u64 = (Kind::Datagram as u64) << TAG | REDUCED;
 const LOST: u64 = 1 << (TAG + 2);
+/// Of an ACK.
 const OPTIONS: u64 = 1 << (TAG + 3);
+/// In the place of an ACK's options: a segment that echoes the timestamp that the one before it did.
+const ECHOES_AGAIN: u64 = OPTIONS;
 const CAPABLE: u64 = 1 << (TAG + 4);
 /// Of a stamp that says where the options of an ACK are: there are others than a timestamp.
 const LONGER: u64 = 1 << 32;
@@ -167,6 +170,21 @@ impl Packet {
     #[must_use]
     pub fn is_pushed(&self) -> bool {
         self.state & (PUSHED | ADDRESSED) == PUSHED
+    }
+
+    /// A segment that leaves before another ACK came than the one whose timestamp its sender has echoed already.
+    #[must_use]
+    pub fn echoing_again(self) -> Self {
+        debug_assert!(self.kind() == Kind::Segment);
+        Self { state: self.state | ECHOES_AGAIN, ..self }
+    }
+
+    /// Whether a segment echoes the timestamp that the one sent before it did.
+    #[inline]
+    #[must_use]
+    pub fn echoes_again(&self) -> bool {
+        debug_assert!(!self.is_reverse());
+        self.state & ECHOES_AGAIN != 0
     }
 
     /// Whether hops take note when it passes.
@@ -311,11 +329,16 @@ impl Packet {
         self.stamp & ANSWERS != 0
     }
 
+    #[inline]
+    fn has_options(&self) -> bool {
+        self.state & (KIND | OPTIONS) == ((Kind::Ack as u64) << TAG | OPTIONS)
+    }
+
     /// Where the options of an ACK are, if it has others than a timestamp.
     #[inline]
     #[must_use]
     pub fn options(&self) -> Option<u32> {
-        (self.state & OPTIONS != 0).then_some(self.stamp as u32)
+        self.has_options().then_some(self.stamp as u32)
     }
 
     /// Puts the options of an ACK elsewhere, its timestamp among them; the others add `bytes`.
@@ -335,7 +358,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn is_longer(&self) -> bool {
-        self.state & OPTIONS != 0 && self.stamp & LONGER != 0
+        self.has_options() && self.stamp & LONGER != 0
     }
 
     /// Marks a segment without payload that occupies no sequence number.
@@ -481,11 +504,11 @@ mod tests {
                 prop_assert!(packet.is_bare() && !packet.is_lost());
                 prop_assert_eq!(packet.is_reverse(), kind == Kind::Ack);
                 prop_assert!(hops == 0 || packet.precedence() == Precedence::of(age));
-                let ack = packet.with_options(7, 24);
-                prop_assert_eq!((ack.options(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
                 prop_assert_eq!((packet.arriving(flow).flow(), packet.arriving(flow).seq()), (flow, seq));
                 prop_assert!(packet.lost().is_lost());
                 if kind == Kind::Ack {
+                    let ack = packet.with_options(7, 24);
+                    prop_assert_eq!((ack.options(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
                     let plain = Packet::new(kind, flow, seq, size, 0.5);
                     for ace in 0..8 {
                         let ack = plain.with_ace(ace);
@@ -497,6 +520,9 @@ mod tests {
                 prop_assert_eq!((bleached.kind(), bleached.size(), bleached.seq()), (kind, size, seq));
                 prop_assert!(kind == Kind::Ack || !bleached.is_capable() && !packet.capable().marked().bleached().is_marked());
                 if kind == Kind::Segment {
+                    let again = packet.echoing_again();
+                    prop_assert!(again.echoes_again() && !packet.echoes_again() && again.options().is_none());
+                    prop_assert_eq!((again.kind(), again.size(), again.sent()), (kind, size, packet.sent()));
                     let ending = packet.ending_round();
                     prop_assert!(ending.ends_round() && !packet.ends_round() && !ending.is_reverse());
                     prop_assert_eq!((ending.kind(), ending.size(), ending.is_bare()), (kind, size, packet.is_bare()));

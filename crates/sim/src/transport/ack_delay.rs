@@ -99,7 +99,10 @@ impl AckDelay {
         if packet.is_answering() {
             self.window.answered(packet.sent());
         }
-        if self.window.receive(now, packet.sent(), (packet.seq(), next), beyond) {
+        if !packet.echoes_again() {
+            self.window.measure(now, packet.sent());
+        }
+        if self.window.receive(now, (packet.seq(), next), beyond) {
             self.quick |= 1;
         }
     }

@@ -191,9 +191,8 @@ impl ReceiveWindow {
         self.since = now;
     }
 
-    /// Segment `seq` came that was sent at `sent`; what is in order ends before packet `next`. True if the window grows.
-    pub fn receive(&mut self, now: Time, sent: Time, (seq, next): (u32, u32), beyond: Beyond) -> bool {
-        self.measure(now, sent);
+    /// Segment `seq` came; what is in order ends before packet `next`. True if the window grows.
+    pub fn receive(&mut self, now: Time, (seq, next): (u32, u32), beyond: Beyond) -> bool {
         // What waits behind a hole takes its part of the buffer (tcp_space), and so does what comes in order, until it is read.
         let room = self.room(beyond.waiting + u32::from(seq < next)) - self.window;
         let grows = room > 0.0;
@@ -219,8 +218,8 @@ impl ReceiveWindow {
         grows
     }
 
-    /// tcp_rcv_rtt_measure_ts: once for each timestamp that comes back, in whole ticks.
-    fn measure(&mut self, now: Time, sent: Time) {
+    /// A segment came that was sent at `sent`: tcp_rcv_rtt_measure_ts, once for each timestamp that comes back, in whole ticks.
+    pub fn measure(&mut self, now: Time, sent: Time) {
         let echoed = ticks(sent.seconds() - self.back_s, TICKS);
         if echoed == self.echoed {
             return;
@@ -252,6 +251,12 @@ fn scaled(bytes: i64) -> i64 {
 mod tests {
     use super::*;
 
+    /// A segment that was sent then comes now.
+    fn take(window: &mut ReceiveWindow, now: Time, sent: Time, segment: (u32, u32), beyond: Beyond) -> bool {
+        window.measure(now, sent);
+        window.receive(now, segment, beyond)
+    }
+
     /// Measured on Linux 6.18 with segments of 1448 B: the window grows with the first six of them, from 45
     /// segments to 131072 · 0.625 = 81920 B less the segment that came.
     #[test]
@@ -261,7 +266,7 @@ mod tests {
         window.synchronize(Time::ZERO);
         window.establish(Time::new(0.08), Time::new(0.08));
         let grown: Vec<bool> = (1..=20_u32)
-            .map(|next| window.receive(Time::new(0.16), Time::new(0.08), (next - 1, next), Beyond::default()))
+            .map(|next| take(&mut window, Time::new(0.16), Time::new(0.08), (next - 1, next), Beyond::default()))
             .collect();
         assert_eq!(grown.iter().filter(|grows| **grows).count(), 6);
         assert!(grown[..6].iter().all(|grows| *grows));
@@ -279,8 +284,13 @@ mod tests {
             for place in 0..(10 << (round - 1)) {
                 let now = Time::new(0.1 * f64::from(round) + 1e-5 * f64::from(place));
                 next += 1;
-                grown +=
-                    u32::from(window.receive(now, Time::new(now.seconds() - 0.1), (next - 1, next), Beyond::default()));
+                grown += u32::from(take(
+                    &mut window,
+                    now,
+                    Time::new(now.seconds() - 0.1),
+                    (next - 1, next),
+                    Beyond::default(),
+                ));
             }
             counts.push(grown);
             assert!(window.window * 2.0 >= 1448.0 * f64::from(10 << (round - 1)), "round {round}: {window:?}");
@@ -298,7 +308,7 @@ mod tests {
         window.establish(at(15.25), at(10.2));
         for segment in 1..=11_u32 {
             let now = at(15.23 + 1.2 * f64::from(segment));
-            window.receive(now, at(10.2), (segment, segment + 1), Beyond::default());
+            take(&mut window, now, at(10.2), (segment, segment + 1), Beyond::default());
         }
         assert_eq!((window.since, window.first), (at(15.23 + 1.2 * 10.0), 11));
     }
@@ -312,7 +322,7 @@ mod tests {
             let at = |ms: f64| Time::new((begin_ms + ms) / 1e3);
             window.establish(at(0.0), at(0.0));
             for (ms, next) in [(100.6, 2), (101.2, 3)] {
-                window.receive(at(ms), at(ms - 100.6), (next - 1, next), Beyond::default());
+                take(&mut window, at(ms), at(ms - 100.6), (next - 1, next), Beyond::default());
             }
             assert_eq!(window.since > at(101.0), later, "{window:?}");
         }
@@ -326,7 +336,7 @@ mod tests {
         window.clamp = window.window + 24.0 * 2.0 * 1448.0;
         let mut receive = |seq: u32, next: u32, waiting: u32| {
             let beyond = Beyond { spanned: seq.max(next) - next + 1, waiting };
-            (window.receive(Time::new(0.1), Time::ZERO, (seq, next), beyond), window.is_full())
+            (take(&mut window, Time::new(0.1), Time::ZERO, (seq, next), beyond), window.is_full())
         };
         let grown: Vec<(bool, bool)> = (0..20).map(|waiting| receive(22 + waiting, 21, waiting)).collect();
         assert!(grown[..16].iter().all(|&each| each == (true, false)), "{grown:?}");
@@ -350,7 +360,7 @@ mod tests {
         }
         assert_eq!(told(&mut window, 48, 11), Some(92));
         // Of packets behind a hole that reach beyond it the buffer grows at once.
-        window.receive(Time::new(0.1), Time::ZERO, (83, 48), Beyond { spanned: 36, waiting: 34 });
+        take(&mut window, Time::new(0.1), Time::ZERO, (83, 48), Beyond { spanned: 36, waiting: 34 });
         assert_eq!(window.clamp, 58.0 * 1448.0);
         assert_eq!(told(&mut window, 78, 34), Some(101));
         assert!(window.opens(78, 4));
@@ -388,11 +398,11 @@ mod tests {
             let mut window = ReceiveWindow::new(1448, 2172.0);
             window.establish(Time::ZERO, Time::ZERO);
             for seq in 1..=40 {
-                window.receive(Time::new(0.1), Time::ZERO, (seq, seq + 1), Beyond::default());
+                take(&mut window, Time::new(0.1), Time::ZERO, (seq, seq + 1), Beyond::default());
             }
             let clamp = window.clamp;
             for &(seq, next) in last {
-                window.receive(Time::new(0.25), Time::new(0.15), (seq, next), Beyond::default());
+                take(&mut window, Time::new(0.25), Time::new(0.15), (seq, next), Beyond::default());
             }
             window.clamp > clamp
         };
@@ -407,7 +417,8 @@ mod tests {
     fn a_window_that_was_asked_for_does_not_grow() {
         let mut window = ReceiveWindow::new(1448, 700.0);
         window.establish(Time::ZERO, Time::ZERO);
-        assert!((1..500_u32).all(|next| !window.receive(
+        assert!((1..500_u32).all(|next| !take(
+            &mut window,
             Time::new(0.1 * f64::from(next)),
             Time::ZERO,
             (next - 1, next),
@@ -419,6 +430,6 @@ mod tests {
     #[test]
     fn small_segments_do_not_open_it() {
         let mut window = ReceiveWindow::new(48, 1e6);
-        assert!(!window.receive(Time::new(0.1), Time::ZERO, (1, 2), Beyond::default()));
+        assert!(!take(&mut window, Time::new(0.1), Time::ZERO, (1, 2), Beyond::default()));
     }
 }

@@ -30,6 +30,8 @@ pub struct WindowUse {
     pub(super) told: Option<i32>,
     /// When an ACK came that asks for an answer, which nothing has been yet.
     pub(super) asked: Option<Time>,
+    /// An ACK came since something was sent last.
+    pub(super) heard: bool,
 }
 
 /// What is outstanding when a packet has been sent.
@@ -59,6 +61,7 @@ impl WindowUse {
             pushes: false,
             told: None,
             asked: None,
+            heard: false,
         }
     }
 

@@ -35,6 +35,9 @@ impl Sender {
     pub fn receive<N: Network>(&mut self, env: &mut Env<'_, N>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
         if self.takes_notes {
+            if let Some(window_use) = &mut self.window_use {
+                window_use.heard = true;
+            }
             self.note_window(ack);
             self.validate_window(env.now.time);
         }

@@ -140,6 +140,9 @@ impl Sender {
             if self.window_use.as_ref().is_some_and(|window_use| window_use.asked.is_some()) {
                 packet = self.answer(env, packet);
             }
+            if self.window_use.as_mut().is_some_and(|window_use| !std::mem::take(&mut window_use.heard)) {
+                packet = packet.echoing_again();
+            }
             if seq + 1 >= self.limit && self.window_use.as_ref().is_some_and(|window_use| window_use.pushes) {
                 packet = packet.pushed();
             }
