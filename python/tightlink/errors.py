@@ -37,7 +37,7 @@ _LAST_BYTE: Final = 0xFF
 
 
 class TightlinkError(Exception):
-    """Anything that Tightlink refuses to do; its text is one sentence for the user."""
+    """What Tightlink refuses to do, with the reason in one sentence: the base class of all its errors."""
 
 
 class UnreadableError(TightlinkError, OSError):
@@ -56,7 +56,7 @@ class CallError(TightlinkError, TypeError):
 
 
 class TightlinkWarning(UserWarning):
-    """What must be read before results are trusted, and does not end what was begun."""
+    """A warning that must be read before results are trusted: category of all that Tightlink warns of."""
 
 
 class Argument(str):

@@ -176,7 +176,17 @@ class Diagnosis:
 
 @dataclass(frozen=True, repr=False)
 class Why:
-    """Why the flows of a run are as fast as they are: a diagnosis for each group of flows that have the same."""
+    """Why the flows of a run are as fast as they are: what `Run.why` returns. Printed, it is the answer in words.
+
+    Flows that have the same causes share a diagnosis.
+
+    Example:
+        >>> why = tl.simulate(tl.network("dsl").set("duration", "2 s")).why()
+        >>> [(cause.name, cause.where) for cause in why.causes][0], why.delay.where
+        (('saturated_link', 'access'), 'access')
+        >>> why.suggestions[0].changes
+        {'link.access.queue': '61 packets'}
+    """
 
     diagnoses: tuple[Diagnosis, ...]
     """The diagnoses, those of most flows first."""

@@ -36,7 +36,7 @@ from tightlink.scenario import Scenario
 
 @dataclass(frozen=True)
 class Task:
-    """A scenario to run, under a name that is unique in its experiment."""
+    """A scenario to run in a study, under a name that is unique in it, such as ``queue/20``."""
 
     name: str
     scenario: Scenario

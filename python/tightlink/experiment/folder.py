@@ -56,11 +56,13 @@ _ELSEWHERE: Final = {
 
 
 class Experiment:
-    """The results in a folder. Nothing is read before it is asked for, and nothing is taken that is damaged.
+    """The results of a sweep or a study in their folder: what `tightlink.sweep` returns.
+
+    Nothing is read before it is asked for, and nothing is taken that is damaged.
 
     Args:
-        folder: Of a finished sweep or study.
-        store: Of its runs, if it is open already.
+        folder: The folder of a finished sweep or study.
+        store: The store of its runs, if it is open already.
 
     Example:
         >>> import tempfile

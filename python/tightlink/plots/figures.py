@@ -48,7 +48,7 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
 
     Example:
         >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
-        >>> line(frame, x="time_s", y="goodput_bps").get_ylabel()
+        >>> tl.plots.line(frame, x="time_s", y="goodput_bps").get_ylabel()
         'goodput (Mbit/s)'
     """
     ax = axes(ax)
@@ -66,7 +66,7 @@ def series(
     """A metric over time, each flow and each link in its colour of all figures of the run.
 
     Args:
-        run: A run that was observed at an interval, or a simulation that takes a second (`observed`).
+        run: A run with ``observe.interval``, or a simulation of about a second, which is then simulated again with it.
         metric: Which series, such as "queue_packets".
         entity: Which link, node or flow, or several of them in their order; without it, all that have the metric.
         ax: Where to draw; without it, in a new figure.
@@ -186,7 +186,7 @@ def delays(run: Run, delay: str = "queueing_delay", *, ax: Axes | None = None, *
     """How a delay of all flows and links is distributed, each in its colour of all figures of the run.
 
     Args:
-        run: A run with ``observe.delays``, a measurement, or a simulation that takes a second (`observed`).
+        run: A run with ``observe.delays``, a measurement, or a simulation of about a second, which is simulated again.
         delay: "queueing_delay", "one_way_delay" or "rtt".
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
@@ -226,7 +226,8 @@ def scatter_with_curves(  # noqa: PLR0913
 
     Example:
         >>> frame = pl.DataFrame({"loss": [0.01, 0.04], "goodput_bps": [2e6, 1e6]})
-        >>> ax = scatter_with_curves(frame, x="loss", y="goodput_bps", curves={"theory": lambda p: 2e5 / p**0.5})
+        >>> theory = {"theory": lambda p: 2e5 / p**0.5}
+        >>> ax = tl.plots.scatter_with_curves(frame, x="loss", y="goodput_bps", curves=theory)
         >>> len(ax.lines), len(ax.collections)
         (1, 1)
     """

@@ -33,7 +33,7 @@ _OF_LINE: Final = 7
 def overview(run: Run) -> Figure:
     r"""A run in one figure: its rates, congestion windows and queues over time, as far as it has them.
 
-    A simulation that was not observed over time is simulated again for it, if that takes a second at most (`observed`);
+    A simulation that was not observed over time is simulated again for it, if that takes a second at most;
     else it gets what limited each flow instead; a run without flows its busiest links.
 
     Args:
@@ -52,7 +52,7 @@ def overview(run: Run) -> Figure:
         ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
         ... observe.interval = "100 ms"
         ... ''')
-        >>> [ax.get_ylabel().replace('\n', ' ') for ax in overview(tl.simulate(scenario)).axes]
+        >>> [ax.get_ylabel().replace('\n', ' ') for ax in tl.plots.overview(tl.simulate(scenario)).axes]
         ['throughput (Mbit/s)', 'cong. window (packets)', 'queue (packets)']
     """
     run = observed(run, "series")

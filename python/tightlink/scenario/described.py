@@ -45,13 +45,24 @@ def with_keys(table: type[Table]) -> str:
         return text
     meaning = meanings(table)
     keys = "\n".join(
-        f"    {name} ({_told(field)}): {_sentence(meaning.get(name, ''), required=field.is_required())}"
+        f"    {name} ({_told(field)}): {_sentence(meaning.get(name, ''), field)}"
         for name, field in _in_order(table, fields)
     )
-    places = [place for section in _SECTIONS if (place := text.find(f"\n{section}")) >= 0]
-    cut = min(places, default=len(text))
-    parts = (text[:cut].rstrip(), f"Args:\n{keys}", text[cut:].strip())
+    said = about(table)
+    parts = (said, f"Args:\n{keys}", text[len(said) :].strip())
     return "\n\n".join(part for part in parts if part)
+
+
+def about(table: type[Table]) -> str:
+    """What a table is, without what its docstring says of Python: errors and examples.
+
+    >>> from tightlink.scenario import Udp
+    >>> about(Udp)
+    'A UDP flow: either what the application sends at a time, or the whole IP datagram.'
+    """
+    text = own_docstring(table)
+    places = [place for section in _SECTIONS if (place := text.find(f"\n{section}")) >= 0]
+    return text[: min(places, default=len(text))].rstrip()
 
 
 def signature(table: type[Table]) -> inspect.Signature:
@@ -138,9 +149,15 @@ def _texts(table: ast.ClassDef) -> Iterator[tuple[str, str]]:
                 yield name, inspect.cleandoc(text)
 
 
-def _sentence(text: str, *, required: bool) -> str:
+def _sentence(text: str, field: FieldInfo) -> str:
+    """The meaning of a key, and its default where the text does not say one."""
     text = " ".join(text.split())
-    return text if not required else f"{text.rstrip('.')}; required."
+    if field.is_required():
+        return f"{text.rstrip('.')}; required."
+    default = field.get_default(call_default_factory=True)
+    if not isinstance(default, str | int | float) or "default" in text.lower():
+        return text
+    return f"{text.rstrip('.')} (default {json.dumps(default)})."
 
 
 def _told(field: FieldInfo) -> str:

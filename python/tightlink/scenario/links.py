@@ -217,6 +217,11 @@ class Link(Duplex):
 
     Raises:
         ScenarioError: A value is out of its range or lacks its unit, or a key is unknown.
+
+    Example:
+        >>> adsl = tl.Link(ends=("isp", "home"), rate="10 Mbit/s", delay="20 ms", reverse={"rate": "1 Mbit/s"})
+        >>> adsl.reverse.rate
+        '1 Mbit/s'
     """
 
     ends: Annotated[

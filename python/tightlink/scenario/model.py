@@ -62,6 +62,15 @@ class Scenario(Table):
 
     Raises:
         ScenarioError: Something in it is wrong; the message names key, value and what was expected.
+
+    Example:
+        >>> scenario = tl.Scenario(
+        ...     duration="10 s",
+        ...     link={"wire": tl.Link(ends=("a", "b"), rate="2 Mbit/s", delay="10 ms")},
+        ...     traffic={"ftp": tl.Bulk(from_="a", to="b")},
+        ... )
+        >>> scenario.set("link.wire.delay", "20 ms").link["wire"].delay
+        '20 ms'
     """
 
     profile: Annotated[str, choice(*PROFILES)] = DEFAULT_PROFILE

@@ -78,6 +78,10 @@ class Processor(Table):
 
     Raises:
         ScenarioError: A value is out of its range or lacks its unit, or a key is unknown.
+
+    Example:
+        >>> tl.Processor(per_packet="187 us", input_ring="75 packets").per_packet
+        '187 us'
     """
 
     per_packet: Delay

@@ -34,7 +34,12 @@ Interval = Annotated[
 
 
 class Observe(Table):
-    """What is recorded beyond the totals."""
+    """What is recorded of a run beyond its totals: series over time, distributions of delays.
+
+    Example:
+        >>> tl.Observe(interval="100 ms").interval
+        '100 ms'
+    """
 
     interval: Period | None = None
     """Sampling interval of the tables over time (default: no series; "1 s" with users or scatter)."""

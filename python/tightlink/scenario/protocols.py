@@ -34,6 +34,10 @@ class Tcp(Table):
 
     Windows are packets of ``payload``; one in bytes is rounded down to packets, one in BDP is
     rounded up.
+
+    Example:
+        >>> tl.Tcp(congestion="bbr", window="64 KiB").window
+        '64 KiB'
     """
 
     congestion: Congestion | None = None
@@ -86,7 +90,12 @@ class Tcp(Table):
 
 
 class Udp(Table):
-    """A UDP flow: either what the application sends at a time, or the whole IP datagram."""
+    """A UDP flow: either what the application sends at a time, or the whole IP datagram.
+
+    Example:
+        >>> tl.Udp(payload="1000 B").payload
+        '1000 B'
+    """
 
     payload: Size | None = None
     """Application bytes in a datagram; the profile adds its headers."""

@@ -23,6 +23,10 @@ class Scatter(Table):
     Raises:
         ScenarioError: A value is out of its range or lacks its unit, shares do not sum to 1, or a key is
             unknown.
+
+    Example:
+        >>> tl.Scatter(at=["a", "b", "c"], rate="100 packets/s").rate
+        '100 packets/s'
     """
 
     kind: Literal["scatter"] = "scatter"

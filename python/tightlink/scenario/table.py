@@ -213,12 +213,12 @@ class Table(BaseModel, metaclass=_TableType):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """A table is described by its docstring alone, its keys by what stands under them."""
-        from tightlink.scenario.described import meanings
+        """A table is described by what its docstring says it is, its keys by what stands under them."""
+        from tightlink.scenario.described import about, meanings
 
         schema = handler(core_schema)
         described = handler.resolve_ref_schema(schema)
-        described["description"] = own_docstring(cls)
+        described["description"] = about(cls)
         for name, meaning in meanings(cls).items():
             for key in {name, key_of(name)} & described["properties"].keys():
                 described["properties"][key]["description"] = meaning

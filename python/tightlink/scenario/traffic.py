@@ -96,7 +96,12 @@ class Flow(Table):
 
 
 class Bulk(Flow):
-    """As much as the transport takes: a file, or data without end. Over TCP unless ``udp`` is set."""
+    """Bulk data, as fast as the transport takes it: a file, or data without end. Over TCP unless ``udp`` is set.
+
+    Example:
+        >>> tl.Bulk(from_="home", to="isp", bytes="10 MB", tcp={"congestion": "cubic"}).bytes
+        '10 MB'
+    """
 
     kind: Literal["bulk"] = "bulk"
     bytes: Amount | None = None
@@ -125,7 +130,12 @@ class Mixed(Flow):
 
 
 class Saturate(Mixed):
-    """UDP as fast as the host sends: its interface, or the queue of its first link, pushes back."""
+    """UDP as fast as the host sends: its interface, or the queue of its first link, pushes back.
+
+    Example:
+        >>> tl.Saturate(from_="a", to="b", udp={"payload": "1450 B"}).udp.payload
+        '1450 B'
+    """
 
     kind: Literal["saturate"] = "saturate"
 
@@ -158,7 +168,12 @@ Drawn = Annotated[
 
 
 class Cbr(_Paced):
-    """Constant bit rate: one packet at a constant interval."""
+    """Constant bit rate: one packet at a constant interval.
+
+    Example:
+        >>> tl.Cbr(from_="a", to="b", rate="1 Mbit/s", udp={"payload": "1000 B"}).rate
+        '1 Mbit/s'
+    """
 
     kind: Literal["cbr"] = "cbr"
     random: Drawn = False
@@ -168,7 +183,12 @@ class Cbr(_Paced):
 
 
 class OnOff(_Paced):
-    """Constant bit rate during on-times, silence during off-times; both random, or all alike."""
+    """Constant bit rate during on-times, silence during off-times; both random, or all alike.
+
+    Example:
+        >>> tl.OnOff(from_="a", to="b", rate="1 Mbit/s", on="500 ms", off="1 s", udp={"payload": "1000 B"}).on
+        '500 ms'
+    """
 
     kind: Literal["on-off"] = "on-off"
     on: Period
@@ -186,7 +206,12 @@ class OnOff(_Paced):
 
 
 class Video(Flow):
-    """A coded video over UDP: frames of random sizes, each cut into packets of ``udp.payload``."""
+    """A coded video over UDP: frames of random sizes, each cut into packets of ``udp.payload``.
+
+    Example:
+        >>> tl.Video(from_="studio", to="tv", rate="2 Mbit/s", udp={"payload": "1400 B"}).frames_per_second
+        25.0
+    """
 
     kind: Literal["video"] = "video"
     rate: Rate

@@ -46,7 +46,7 @@ TransferSize = Annotated[Amount | SizeDistribution, Forms()]
 
 
 class Transfers(Table):
-    """Transfers that start at times of their own, each a TCP connection with a number of bytes.
+    """Open-loop transfers: each starts whatever the others do, and is a TCP connection with a number of bytes.
 
     How long each takes, and how much longer than on an empty path, is in the tables ``completions`` and
     ``completion_times``; the table ``flows`` has one row for all of them.
@@ -54,6 +54,10 @@ class Transfers(Table):
     Raises:
         ScenarioError: A value is out of its range or lacks its unit, or a key is unknown or has no
             effect.
+
+    Example:
+        >>> tl.Transfers(from_="server", to="home", arrivals="10 transfers/s", size="100 kB").arrivals
+        '10 transfers/s'
     """
 
     kind: Literal["transfers"] = "transfers"

@@ -73,7 +73,7 @@ _STUDY: Final = "study"
 
 @dataclass(frozen=True, repr=False)
 class StudyResult:
-    """A study that was run."""
+    """A study that was run: what `tightlink.study` returns. Printed, it is a table of its claims and verdicts."""
 
     name: str
     folder: Path

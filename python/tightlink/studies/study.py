@@ -92,7 +92,7 @@ class Live:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: what it simulates, what it observes of that, what it claims, and what it makes of it."""
+    """A study: what it simulates, observes of that, claims and reports; `tightlink.study` runs it."""
 
     name: str
     help: str

@@ -47,7 +47,14 @@ _BY_CHANCE: Final = "the scenarios differ in their seed alone: what differs is c
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What is on both sides, what is on one, and how well they agree."""
+    """Two runs, or two folders of runs, side by side: what `tightlink.compare` returns. Printed, it is a summary.
+
+    Example:
+        >>> base = tl.network("dsl").set("duration", "1 s")
+        >>> found = tl.compare(tl.simulate(base), tl.simulate(base.set("link.access.delay", "40 ms")))
+        >>> found.differences.columns, found.values.columns[:3]
+        (['key', 'first', 'second'], ['table', 'entity', 'metric'])
+    """
 
     titles: tuple[str, str]
     """What the sides are called: by where they come from, such as measured and simulated; or by their folders, or first

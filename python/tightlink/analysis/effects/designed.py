@@ -60,6 +60,9 @@ def read(
             of which none is missing. Of replications of a sweep that are copies of one run, one is read.
         responses: Which columns are responses; without them, all other columns of numbers.
 
+    Returns:
+        The ``runs``, and which of their columns are ``factors`` and which ``responses``.
+
     Raises:
         MeasurementError: The file cannot be read, or a column that was asked for is not there.
 

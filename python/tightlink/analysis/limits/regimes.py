@@ -153,6 +153,10 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
         resamples: How many times the table is resampled for intervals and shares.
         seed: Of the resampling: equal seeds give equal answers.
 
+    Returns:
+        The onset of the unstable region for each packet length (``lengths``), and whether packet rate, bit rate or
+        neither governs the load (``governs``).
+
     Raises:
         MeasurementError: The table cannot be analysed.
 

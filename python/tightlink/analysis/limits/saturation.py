@@ -153,6 +153,10 @@ def find(  # noqa: PLR0913
         resamples: How many times residuals are resampled for the intervals.
         seed: Of the resampling: equal seeds give equal intervals.
 
+    Returns:
+        The regime of each measurement (``points``), the fitted laws, best first (``laws``, ``better``), with the
+        critical packet size and its interval, and the measured sizes between which it lies.
+
     Raises:
         MeasurementError: The table cannot be analysed.
 

@@ -24,15 +24,19 @@ _NEAR: Final = 1e-9
 def from_log(
     log: pl.DataFrame, step_s: float, periods: Mapping[str, tuple[float, float]] | None = None
 ) -> PiecewiseChain:
-    """Chains of a log's periods.
+    """Estimate Markov chains from a log of states, one for each period.
 
     A state lasts until the entity's next one, the last until the end of the log. Of several within one step only the
     last is seen.
 
     Args:
-        log: entity, time_s, state: a row for each state that is entered.
-        step_s: Step of the chains, from the first time on.
+        log: Columns entity, time_s and state: a row for each state that an entity enters.
+        step_s: Step of the chains in seconds, from the first time on.
         periods: Begin and end in seconds, by name; what lies outside of all is a piece as well (default: one piece).
+
+    Returns:
+        The chains, one after the other (``pieces``), of the same ``states``, and the shares of the states over time
+        (``observed``).
 
     Raises:
         TightlinkError: A column is missing, a value is empty, or the log has too many steps or states, or only one

@@ -40,15 +40,19 @@ _WHOLE: Final = 0.999
 def from_users(
     run: Run, label: str | None = None, periods: Mapping[str, tuple[float, float]] | None = None
 ) -> PiecewiseChain:
-    """Chains of the periods of a run, and of what lies outside of them.
+    """Estimate Markov chains of users' states from a run, one for each period and what lies outside of all.
 
     Transfers that users abandon are taken to have been transmitting: connecting takes at most what `connect_tries`
     allow, and patience is meant for longer.
 
     Args:
-        run: With users.
-        label: Which users, where there are several.
+        run: A run with users.
+        label: Name of the group of users, where the run has several.
         periods: Begin and end in seconds, by name (default: those of the scenario).
+
+    Returns:
+        The chains, one after the other (``pieces``), of the same ``states``, and the shares of the states over time
+        (``observed``).
 
     Raises:
         TightlinkError: The run has no users, or several and no label is given, or fewer than two intervals.

@@ -15,14 +15,17 @@ C_DELAYED: Final = math.sqrt(3 / 4)
 
 
 def mathis(loss: float, c: float = C_EVERY) -> float:
-    """Packets per round trip C / √p: an upper bound where losses are few and cause no timeout.
+    """Mathis' response function, C / √p packets per round trip: an upper bound where losses cause no timeout.
 
     M. Mathis, J. Semke, J. Mahdavi, T. Ott: The Macroscopic Behavior of the TCP Congestion Avoidance
     Algorithm, CCR 27(3), 1997: BW = (MSS / RTT) · C / √p.
 
     Args:
         loss: p, the share of packets lost.
-        c: `C_EVERY` or `C_DELAYED`.
+        c: √(3/2) where each packet is acknowledged (`C_EVERY`), √(3/4) where every second one is (`C_DELAYED`).
+
+    Returns:
+        Packets per round trip; times the payload in bits over the round-trip time they are a rate in bit/s.
 
     Raises:
         TightlinkError: The loss is no share above zero, or the constant is not above zero.
@@ -37,17 +40,20 @@ def mathis(loss: float, c: float = C_EVERY) -> float:
 
 
 def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: float = math.inf) -> float:
-    """Packets per round trip, with the time lost to timeouts and the receiver's window.
+    """Padhye's response function (PFTK): packets per round trip, with timeouts and the receiver's window.
 
     J. Padhye, V. Firoiu, D. Towsley, J. Kurose: Modeling TCP Throughput: A Simple Model and its
     Empirical Validation, SIGCOMM 1998: their approximation in closed form.
 
     Args:
         loss: p, the share of packets lost.
-        rtt_s: Round-trip time.
-        rto_s: T₀, the first retransmission timeout.
+        rtt_s: Round-trip time, in seconds.
+        rto_s: T₀, the first retransmission timeout, in seconds.
         per_ack: b, packets acknowledged by an ACK.
         window: The receiver's window, in packets.
+
+    Returns:
+        Packets per round trip, at most ``window``.
 
     Raises:
         TightlinkError: The loss is no share above zero, or another value is not above zero (``rto_s`` may be zero).

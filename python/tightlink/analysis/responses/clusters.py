@@ -103,6 +103,10 @@ def clusters(
             comparable, and those of conditions without congestion small.
         cut: Share of the largest linkage below which joins are coloured.
 
+    Returns:
+        A dendrogram for each condition: ``joins`` with their heights, the coloured ``clusters``, ``distances``, and
+        ``apart``, the one algorithm that is in no cluster with all others, if there is one.
+
     Raises:
         MeasurementError: A column is missing, or a condition has fewer than two algorithms or no response
             that all of them have.

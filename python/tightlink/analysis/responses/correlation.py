@@ -86,6 +86,10 @@ def correlation(
         threshold: |r| above which a pair is kept; or "gap", for the middle of the widest gap between neighbouring
             |r| that are moderate.
 
+    Returns:
+        Each pair of responses with r, p and strength (``pairs``), the ``groups`` of correlated ones, whose number is
+        ``dimension``, and the index-index plot (``places``).
+
     Raises:
         MeasurementError: There are fewer than two responses that vary, or too few runs have both of a pair.
 

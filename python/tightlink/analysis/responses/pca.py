@@ -58,13 +58,17 @@ class Components:
 
 
 def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
-    """Find the principal components.
+    """Find the principal components of responses over runs.
 
     The sign of a component is such that its largest weight is positive.
 
     Args:
         runs: A row a run; those that lack a response are left out, and a response that all of them lack.
         responses: Columns of numbers.
+
+    Returns:
+        The variance and share of each component (``variances``), the weights of responses (``loadings``) and the values
+        of runs (``scores``); ``above_one`` and ``needed(share)`` say how many components count.
 
     Raises:
         MeasurementError: There are fewer than two responses that vary, or fewer than three runs that have them all.

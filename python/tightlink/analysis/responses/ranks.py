@@ -70,6 +70,10 @@ def ranks(
         responses: Which responses, such as the throughputs of groups of flows; without them, all that the table has.
         best: Whether the largest value of a response or the smallest has rank 1.
 
+    Returns:
+        The rank in each cell (``table``), the mean rank of each algorithm, the best first (``summary``), and the ``p``
+        of Friedman's test.
+
     Raises:
         MeasurementError: A column is missing, or no cell has two algorithms.
 

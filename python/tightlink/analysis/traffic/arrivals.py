@@ -98,6 +98,10 @@ def interarrivals(times_s: ArrayLike) -> Arrivals:
     Args:
         times_s: When they came, in seconds, in any order.
 
+    Returns:
+        The rate, variation and correlation of the times between arrivals, and A², Anderson and Darling's statistic
+        against exponential times; ``poisson`` says whether both tests pass.
+
     Raises:
         TightlinkError: There are too few, or all came at once.
 

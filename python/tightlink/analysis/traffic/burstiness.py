@@ -88,11 +88,15 @@ class Burstiness:
 
 
 def burstiness(values: ArrayLike, interval_s: float) -> Burstiness:
-    """Look at the variance of a series at all time scales.
+    """Look at the variance of a series at all time scales: is it long-range dependent?
 
     Args:
         values: Packets or bytes in each interval.
         interval_s: Its length, in seconds.
+
+    Returns:
+        The Hurst parameter (``hurst``, with its 95 % interval), peak over mean, dispersion and the variance at each
+        time scale (``scales``); ``bursty`` says whether bursts last longer than by chance.
 
     Raises:
         TightlinkError: There are too few values, some that are not finite, or they do not vary, or only at the end.
@@ -122,11 +126,14 @@ def burstiness(values: ArrayLike, interval_s: float) -> Burstiness:
 
 
 def hurst(values: ArrayLike, power: float = _LOW) -> Estimate:
-    """The Hurst parameter by the local Whittle estimator, with its 95 % interval.
+    """Estimate the Hurst parameter H of a series by the local Whittle estimator, with its 95 % interval.
 
     Args:
         values: What was sent in each of equal intervals, such as packets or bytes.
         power: Of n values, the lowest n^power frequencies count.
+
+    Returns:
+        H: 0.5 without memory, nearer to 1 the longer bursts last; ``low`` and ``high`` are the ends of the interval.
 
     Raises:
         TightlinkError: There are too few values, some that are not finite, or they do not vary.

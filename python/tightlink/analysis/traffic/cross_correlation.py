@@ -81,6 +81,10 @@ def lag(first: ArrayLike, second: ArrayLike, interval_s: float, *, longest_s: fl
         interval_s: The interval, in seconds.
         longest_s: The longest lag to look at; at most a quarter of the series.
 
+    Returns:
+        The lag of the largest correlation (``lag_s``: above zero, the second follows the first), that correlation and
+        its ``p``, and the correlation at each lag (``correlations``); ``together`` says whether it is more than chance.
+
     Raises:
         TightlinkError: They differ in length, are too short, have a value that is not finite, or one does not vary.
 

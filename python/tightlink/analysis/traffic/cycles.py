@@ -77,7 +77,7 @@ class Cycle:
 def cycles(
     values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, periods: Mapping[str, float] = PERIODS
 ) -> list[Cycle]:
-    """Look for cycles of known periods.
+    """Look for cycles of known periods in a series, such as a day and a week.
 
     Args:
         values: Counts in each interval, or rates.
@@ -85,6 +85,10 @@ def cycles(
         begin_s: The time of the first, for the times of peaks.
         periods: In seconds, by name; those of which the data hold fewer than two, or that have fewer than four
             values, are left out.
+
+    Returns:
+        One for each period that can be looked for, with amplitude, time of the peak and ``p``; ``there`` says whether
+        the series has the cycle.
 
     Raises:
         TightlinkError: No period can be looked for, a value is not finite, or they do not vary.

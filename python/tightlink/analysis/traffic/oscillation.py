@@ -107,12 +107,16 @@ def oscillation(
     """Test a series for oscillation.
 
     Args:
-        values: At equal intervals, at least `LEAST_VALUES`; all finite.
-        interval_s: Between two of them; a period can be told from twice this on.
-        begin_s: Time of the first.
-        round_trip_s: Unit of the period, where it is known.
+        values: Values at equal intervals, at least 32 (`LEAST_VALUES`); all finite.
+        interval_s: The interval, in seconds; periods of twice this and longer can be told.
+        begin_s: Time of the first value.
+        round_trip_s: Round-trip time, where it is known, in which the period is told as well.
         level: Probability with which noise may pass for an oscillation.
         simulations: Series of noise to compare with; the least p is 1 / (simulations + 1).
+
+    Returns:
+        The period, amplitude and ``p`` of the strongest peak of the spectrum; ``oscillates`` says whether it is one and
+        has an amplitude that counts.
 
     Raises:
         TightlinkError: There are too few values, or some that are not finite.

@@ -40,14 +40,17 @@ def of_run(
     end_s: float = math.inf,
     simulations: int = SIMULATIONS,
 ) -> Found:
-    """Test a run: its table ``series``, or of a run with users that table, with periods in round trips.
+    """Test the series of a run for oscillation, with periods in round trips.
 
     Args:
-        run: With ``observe.interval``.
+        run: A run with ``observe.interval``: its table ``series``, or ``users`` if it has users.
         columns: Metrics of ``series`` or columns of ``users`` (default: windows, and losses or what is retransmitted).
-        begin_s: From when on, so that the start is left out.
-        end_s: Until when.
+        begin_s: From which time on, so that the start is left out.
+        end_s: Until which time.
         simulations: Series of noise to compare with.
+
+    Returns:
+        A test for each series that is long enough, by entity and metric.
 
     Raises:
         TightlinkError: There is no such table or column, or too little in that time.

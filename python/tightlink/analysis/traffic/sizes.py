@@ -79,7 +79,11 @@ def tail(sizes: ArrayLike) -> Tail:
     """Look at the tail of sizes, such as bytes of flows.
 
     Args:
-        sizes: One for each flow; those that are zero are left out.
+        sizes: One size for each flow, such as its bytes; those that are zero are left out.
+
+    Returns:
+        The exponent (``alpha``, with its 95 % interval), the size from which on it holds (``begin``), and what the
+        largest flows carry; ``heavy`` says whether the tail is heavier than an exponential one.
 
     Raises:
         TightlinkError: There are too few, or they are all alike, or one is negative or missing.

@@ -60,6 +60,10 @@ def spikes(values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, thresh
         begin_s: The time of the first.
         threshold: How far above what is usual a spike begins, in standard deviations.
 
+    Returns:
+        A row for each spike (``spikes``), the series with what is usual and the threshold (``series``), and the shares
+        of time and volume.
+
     Raises:
         TightlinkError: There are too few values, or some that are not finite.
 

@@ -133,7 +133,7 @@ def synchronization(
     begin_s: float = 0.0,
     end_s: float = math.inf,
 ) -> dict[str, Synchronization]:
-    """Look at the losses of TCP flows that share a link.
+    """Ask whether TCP flows that share a link lose packets in the same congestion events.
 
     Args:
         run: With the table ``packets``: simulated or measured with a trace, or a capture, of which retransmissions
@@ -145,7 +145,8 @@ def synchronization(
         end_s: Time after which no drop counts.
 
     Returns:
-        By the name of the link.
+        What was found at each link, by its name: ``rate``, the mean share of flows that lose in an event, with its 95
+        % interval, that ``by_chance``, ``p``, and tables of events and flows.
 
     Raises:
         TightlinkError: There is no such table or link, no drop, no event with two active flows, or no round trip.

@@ -18,7 +18,7 @@ class Chain(Row):
     router. Links of their own can join more hosts to any router: ``ends = ["x", "net.router[3]"]``.
 
     Example:
-        >>> net = Chain(hops=2, hop={"rate": "10 Mbit/s"})
+        >>> net = tl.Chain(hops=2, hop={"rate": "10 Mbit/s"})
         >>> [span.ends for span in net.spans("net")]
         [('net.router[0]', 'net.router[1]'), ('net.router[1]', 'net.router[2]')]
     """

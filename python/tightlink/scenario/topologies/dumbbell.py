@@ -19,7 +19,7 @@ class Dumbbell(Hosts):
     NAME.access_left[i] (left[i] to left_router), NAME.access_right[i] (right_router to right[i]).
 
     Example:
-        >>> net = Dumbbell(pairs=1, bottleneck={"rate": "10 Mbit/s"}, access={"rate": "1 Gbit/s"})
+        >>> net = tl.Dumbbell(pairs=1, bottleneck={"rate": "10 Mbit/s"}, access={"rate": "1 Gbit/s"})
         >>> [span.name for span in net.spans("net")]
         ['net.bottleneck', 'net.access_left[0]', 'net.access_right[0]']
     """

@@ -37,7 +37,7 @@ class FatTree(Tiers):
     Users and datagrams take one to each edge switch, those of a pod through different aggregation and core switches.
 
     Example:
-        >>> net = FatTree(k=4, link={"rate": "1 Gbit/s"})
+        >>> net = tl.FatTree(k=4, link={"rate": "1 Gbit/s"})
         >>> net.groups("net")["net.host"], len(list(net.spans("net")))
         (16, 48)
     """

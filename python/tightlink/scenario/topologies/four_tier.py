@@ -67,7 +67,7 @@ class AbileneFourTier(Topology):
     the documentation, in one table.
 
     Example:
-        >>> net = AbileneFourTier(speed="800 packets/ms")
+        >>> net = tl.AbileneFourTier(speed="800 packets/ms")
         >>> {group: net.rate(group) for group in ("backbone", "pop", "direct", "fast", "normal")}
         {'backbone': '1600 packets/ms', 'pop': '200 packets/ms', 'direct': '200 packets/ms', \
 'fast': '40 packets/ms', 'normal': '20 packets/ms'}

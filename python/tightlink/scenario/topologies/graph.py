@@ -88,7 +88,7 @@ class Graph(Topology):
     ``link.delay``. ``rate_from`` and ``delay_from`` name other attributes.
 
     Example:
-        >>> net = Graph(routers=["a", "b"], edges=[{"ends": ["a", "b"], "rate": "1 Gbit/s"}])
+        >>> net = tl.Graph(routers=["a", "b"], edges=[{"ends": ["a", "b"], "rate": "1 Gbit/s"}])
         >>> [span.ends for span in net.spans("net")]
         [('net.a', 'net.b')]
     """
@@ -150,7 +150,7 @@ class Graph(Topology):
 
         Example:
             >>> import networkx as nx
-            >>> net = Graph.from_networkx(nx.path_graph(3), link={"rate": "1 Gbit/s", "delay": "1 ms"})
+            >>> net = tl.Graph.from_networkx(nx.path_graph(3), link={"rate": "1 Gbit/s", "delay": "1 ms"})
             >>> net.groups("net")
             {'net.router': 3, 'net.link': 2}
         """

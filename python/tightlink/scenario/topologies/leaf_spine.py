@@ -22,7 +22,7 @@ class LeafSpine(Tiers):
     oversubscribed by that factor.
 
     Example:
-        >>> net = LeafSpine(leaves=4, spines=2, hosts=8, link={"rate": "10 Gbit/s"})
+        >>> net = tl.LeafSpine(leaves=4, spines=2, hosts=8, link={"rate": "10 Gbit/s"})
         >>> net.groups("net")["net.host"], len(list(net.spans("net")))
         (32, 40)
     """

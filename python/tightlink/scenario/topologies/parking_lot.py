@@ -28,7 +28,7 @@ class ParkingLot(Row):
     What goes from enter[i] to leave[i] crosses hop i mod ``hops`` and no other.
 
     Example:
-        >>> net = ParkingLot(hops=3, hop={"rate": "10 Mbit/s"}, access={"rate": "1 Gbit/s"})
+        >>> net = tl.ParkingLot(hops=3, hop={"rate": "10 Mbit/s"}, access={"rate": "1 Gbit/s"})
         >>> [span.ends for span in net.spans("net") if "enter" in span.name]
         [('net.enter[0]', 'net.router[0]'), ('net.enter[1]', 'net.router[1]'), ('net.enter[2]', 'net.router[2]')]
     """

@@ -61,7 +61,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Congestion controls or queues, side by side."""
+    """Congestion controls or queues, side by side: what `tightlink.evaluate` returns."""
 
     kind: Kind
     """What was evaluated: the name of the first column."""

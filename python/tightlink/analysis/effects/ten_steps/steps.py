@@ -55,12 +55,16 @@ class Steps:
 
 
 def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
-    """The ten steps of a response.
+    """Take Filliben's ten graphical steps for one response of a two-level experiment.
 
     Args:
         runs: A row for each run; those without the response are left out.
         response: Column of numbers that came out.
         factors: Columns with two levels each.
+
+    Returns:
+        What each step shows, most of them a table: ``ordered``, ``scatter``, ``means``, ``interactions``, ``blocks``,
+        ``effects``, ``half_normal``, ``residual_sd``, ``surface``. `tightlink.plots.ten_steps` draws them.
 
     Raises:
         MeasurementError: A column is missing or no numbers, a factor has other than two levels, the response does
