@@ -14,11 +14,7 @@ from tightlink.measure.relay import Relayed
 
 
 def input_ring(plan: Plan, device: Device) -> int:
-    """The packets that a router's input rings hold.
-
-    Raises:
-        TightlinkError: No device can be such a ring.
-    """
+    """The packets that a router's input rings hold."""
     if plan.processor is None:
         raise AssertionError("a relay is not told to spend the time of no processor")
     if device != "tun":

@@ -58,11 +58,7 @@ def slowest(network: Network, crossed: Iterable[Way]) -> tuple[str, ...]:
 
 
 def chosen(network: Network, wanted: Sequence[str], crossed: Iterable[Way]) -> tuple[str, ...]:
-    """The names of the links that somebody chose.
-
-    Raises:
-        ScenarioError: There is no such link.
-    """
+    """The names of the links that somebody chose."""
     names = [name.removesuffix(REVERSE) for name in wanted]
     for name, given in zip(names, wanted, strict=True):
         if name not in network.links:
@@ -84,11 +80,7 @@ def _in_order(network: Network, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def directions(network: Network, name: str) -> tuple[int, int]:
-    """The places of a link and of its way back.
-
-    Raises:
-        ScenarioError: There is no way back.
-    """
+    """The places of a link and of its way back."""
     forward = network.links[name]
     hop = network.hops[forward]
     back = network.links.get(f"{name}{REVERSE}")

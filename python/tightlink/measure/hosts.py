@@ -53,10 +53,6 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, mtu: int | None = N
 
     Devices at the links are of a kind: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames. The MTU is in
     bytes (default: that of the scenario's flows), and what a TUN device holds until it is read in packets.
-
-    Raises:
-        ScenarioError: The hosts cannot be as the scenario says.
-        TightlinkError: The machine does not allow it.
     """
     settings, mtu = of_hosts(plan), mtu or largest_packet(plan)
     for name in plan.hosts:
@@ -147,11 +143,7 @@ def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int,
 
 
 def unread(bed: Bed, plan: Plan) -> int:
-    """Packets that the TUN devices at the links lost so far, as they were full and nobody read them.
-
-    Raises:
-        TightlinkError: A device is gone.
-    """
+    """Packets that the TUN devices at the links lost so far, as they were full and nobody read them."""
     lost = 0
     for host, _ in (device_owner(plan, side) for side in range(plan.sides)):
         _, counters = bed.counters(host)

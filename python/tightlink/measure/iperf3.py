@@ -79,10 +79,6 @@ def transfer(  # noqa: PLR0913
     """Bulk transfers side by side to an iperf3 server, or from it (``reverse``), which does not tell its RTTs then.
 
     The window is asked for with ``-w``; without it, and without a congestion control, the sender's kernel decides.
-
-    Raises:
-        Iperf3Error: The test did not come to its end.
-        TightlinkError: There is no iperf3.
     """
     options = ["-P", str(flows), *(["-R"] if reverse else [])]
     options += [] if window_bytes is None else ["-w", str(window_bytes)]
@@ -91,22 +87,13 @@ def transfer(  # noqa: PLR0913
 
 
 def datagrams(host: str, *, port: int = PORT, payload_bytes: int, rate_bps: float, seconds: float = 10) -> Datagrams:
-    """Datagrams with a constant rate of payload to an iperf3 server, which paces them in bursts of a millisecond.
-
-    Raises:
-        Iperf3Error: The test did not come to its end.
-        TightlinkError: There is no iperf3.
-    """
+    """Datagrams with a constant rate of payload to an iperf3 server, which paces them in bursts of a millisecond."""
     options = ["-u", "-l", str(payload_bytes), "-b", str(round(rate_bps))]
     return delivered(_run(host, port, seconds, options))
 
 
 def transferred(document: Mapping[str, Any]) -> Transfer:
-    """A test over TCP from the document that iperf3 wrote.
-
-    Raises:
-        Iperf3Error: It says that it failed, or is none.
-    """
+    """A test over TCP from the document that iperf3 wrote."""
     _check(document)
     try:
         end = document["end"]
@@ -131,11 +118,7 @@ def transferred(document: Mapping[str, Any]) -> Transfer:
 
 
 def delivered(document: Mapping[str, Any]) -> Datagrams:
-    """A test over UDP from the document that iperf3 wrote.
-
-    Raises:
-        Iperf3Error: It says that it failed, or is none.
-    """
+    """A test over UDP from the document that iperf3 wrote."""
     _check(document)
     try:
         total = document["end"]["sum"]
@@ -155,11 +138,7 @@ def _check(document: Mapping[str, Any]) -> None:
 
 
 def program() -> str:
-    """Where the program iperf3 is.
-
-    Raises:
-        TightlinkError: It is not installed.
-    """
+    """Where the program iperf3 is."""
     found = shutil.which("iperf3")
     if found is None:
         raise TightlinkError(

@@ -106,9 +106,6 @@ class KernelRouter:
         """Make both hosts of a plan and the router between them.
 
         The plan has a host on each side, and a link, whose rate and queue are the line behind the router.
-
-        Raises:
-            TightlinkError: The machine does not allow it, or does not show what it takes.
         """
         (sender,), (receiver,) = plan.of_side(0), plan.of_side(1)
         mtu = largest_packet(plan)
@@ -137,11 +134,7 @@ class KernelRouter:
         return stay_on(processor, self.thread)
 
     def sample(self) -> Sample:
-        """What it has done so far.
-
-        Raises:
-            TightlinkError: The bed is gone.
-        """
+        """What it has done so far."""
         time_ns, counters = self.bed.counters(_ROUTER)
         ran_s, waited_s, runs = _scheduled(self.thread)
         arrived, left = counters[self.device], counters[_OUT]
@@ -167,11 +160,7 @@ def _connect(bed: Bed, sender: Host, receiver: Host, device: str, entrance: str)
 
 
 def _thread(device: str) -> int:
-    """The thread of the kernel that takes what arrives at a device.
-
-    Raises:
-        TightlinkError: It cannot be seen from here.
-    """
+    """The thread of the kernel that takes what arrives at a device."""
     start = f"napi/{device}-"[:_SHOWN]
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -182,11 +171,7 @@ def _thread(device: str) -> int:
 
 
 def _scheduled(thread: int) -> tuple[float, float, int]:
-    """What `scheduled` says of a thread.
-
-    Raises:
-        TightlinkError: The kernel does not count it, or the thread is gone.
-    """
+    """What `scheduled` says of a thread."""
     try:
         return scheduled(thread)
     except OSError as error:

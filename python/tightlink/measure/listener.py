@@ -65,9 +65,6 @@ def serve(
 
     It ends after so many visits, without those that were refused, or never. ``say`` is told where it listens, and of
     each visit.
-
-    Raises:
-        TightlinkError: The address is not ours, or the port is taken.
     """
     with listen(address, port) as listener:
         own, port = listener.getsockname()[:2]

@@ -43,11 +43,7 @@ def missing(need: Need) -> str | None:
 
 
 def check_tun() -> None:
-    """Whether hosts can have TUN devices.
-
-    Raises:
-        TightlinkError: They cannot; the sentence says what works instead.
-    """
+    """Refuse a machine whose hosts cannot have TUN devices, and say what works instead."""
     if (why := missing("tun")) is not None:
         instead = ["--device packet needs none"] if missing("packet") is None else []
         raise TightlinkError("; ".join([why, *instead, "tightlink run simulates the scenario without it"]))

@@ -107,10 +107,6 @@ def check(scenario: Scenario, *, sender: str = "probe", links: Sequence[str] = (
     """How a scenario is measured, as far as it is known before anything is made: its hosts, and what they send.
 
     The arguments are those of `measure`.
-
-    Raises:
-        ScenarioError: The scenario cannot be measured; the sentence says why.
-        TightlinkError: There is no such sender, or not here.
     """
     if sender not in SENDERS:
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')

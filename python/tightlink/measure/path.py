@@ -110,11 +110,7 @@ class Sent:
 
 
 def echoes(to: Address, plan: Plan) -> dict[int, Times]:
-    """Round-trip times by the size of the packets, headers included; without those that were lost.
-
-    Raises:
-        TightlinkError: The path does not take packets of the larger size whole.
-    """
+    """Round-trip times by the size of the packets, headers included; without those that were lost."""
     found = {}
     for payload in plan.sizes:
         seconds = plan.echoes * _ECHO_EVERY_S
@@ -139,11 +135,7 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
 
 
 def check_whole(to: Address, plan: Plan) -> None:
-    """Refuse datagrams that would go as fragments, by what the kernel knows of the path.
-
-    Raises:
-        TightlinkError: They would.
-    """
+    """Refuse datagrams that would go as fragments, by what the kernel knows of the path."""
     if plan.packet_bytes > (mtu_bytes := known_mtu(to, plan.version)):
         raise TightlinkError(
             f"{to[0]}: the path takes packets of {mtu_bytes} B whole: choose a payload of "
@@ -173,9 +165,6 @@ def trains(to: Address, plan: Plan, back: Collection[int] = ()) -> Sent:
     """Trains, so far apart that the path is empty again: one alone tells how far that is.
 
     Where none arrives, ``back``, the sizes of packets that came back before, tells why.
-
-    Raises:
-        TightlinkError: Trains take too long on this path, or none arrives.
     """
     first = _trains(to, plan, 1, _LEAST_APART_S)
     if not first.received_s.size:
@@ -224,11 +213,7 @@ def overload(to: Address, plan: Plan, rate_bps: float) -> Sent | None:
 
 
 def pings(host: str, plan: Plan) -> dict[int, Times]:
-    """The same as `echoes` by the system's ``ping``, which needs nobody's help.
-
-    Raises:
-        TightlinkError: There is no ``ping``, or it gets no answer.
-    """
+    """The same as `echoes` by the system's ``ping``, which needs nobody's help."""
     ping = shutil.which("ping")
     if ping is None:
         raise TightlinkError("ping is not installed: without it nothing tells the round-trip time")
@@ -281,11 +266,7 @@ def arrived(sent: UdpSent, answer: Received, *, within_s: float) -> Sent:
 
 
 def resolved(host: str, port: int) -> Address:
-    """The address of a host and a port.
-
-    Raises:
-        TightlinkError: The name is of no host.
-    """
+    """The address of a host and a port."""
     try:
         found = sockets.getaddrinfo(host, port, type=sockets.SOCK_DGRAM)
     except (OSError, UnicodeError) as error:

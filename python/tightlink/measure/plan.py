@@ -59,9 +59,6 @@ class Plan:
         Args:
             scenario: Its flows tell which nodes are hosts, and where they are.
             links: The links to emulate, instead of the slowest on the way of each flow.
-
-        Raises:
-            ScenarioError: Hosts and these links cannot be what it says; the sentence says why.
         """
         with located(scenario.file):
             return _planned(scenario, links)

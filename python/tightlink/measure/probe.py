@@ -229,20 +229,12 @@ def echo_udp(
 
 
 def open_udp(address: str, port: int = 0) -> sockets.socket:
-    """A socket bound to an address and a port, or to any free port.
-
-    Raises:
-        TightlinkError: The address is not ours, or the port is taken.
-    """
+    """A socket bound to an address and a port, or to any free port."""
     return bound(address, port, sockets.SOCK_DGRAM)
 
 
 def listen(address: str, port: int = 0) -> sockets.socket:
-    """A socket that listens at an address and a port, or at any free port.
-
-    Raises:
-        TightlinkError: The address is not ours, or the port is taken.
-    """
+    """A socket that listens at an address and a port, or at any free port."""
     end = bound(address, port, sockets.SOCK_STREAM)
     end.listen(sockets.SOMAXCONN)
     return end

@@ -27,11 +27,7 @@ _OVERHEAD: Final = 4
 
 
 def bound(address: str, port: int, kind: sockets.SocketKind) -> sockets.socket:
-    """A socket bound to an address and a port, or to any free port.
-
-    Raises:
-        TightlinkError: The address is not ours, or the port is taken.
-    """
+    """A socket bound to an address and a port, or to any free port."""
     if not address:
         # To Python it is every address of the machine.
         raise TightlinkError('"": expected an address of this machine to listen at')
@@ -57,11 +53,7 @@ def tcp_socket(flow: TcpFlow) -> Iterator[sockets.socket]:
 
 
 def prepare(end: sockets.socket, flow: TcpFlow) -> None:
-    """Set what a flow asks for on its socket.
-
-    Raises:
-        TightlinkError: The kernel lacks its congestion control, or its address is not ours.
-    """
+    """Set what a flow asks for on its socket."""
     if flow.congestion is not None:
         try:
             end.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_CONGESTION, flow.congestion.encode())

@@ -62,11 +62,7 @@ class Program:
         return self._code
 
     def finish(self, timeout_s: float) -> Finished:
-        """Wait until it ends, and have what it wrote; one that does not end in time is ended.
-
-        Raises:
-            TightlinkError: It did not end in time.
-        """
+        """Wait until it ends, and have what it wrote; one that does not end in time is ended."""
         try:
             code = self.wait(timeout_s)
         except TimeoutError as error:

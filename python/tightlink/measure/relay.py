@@ -69,11 +69,7 @@ def check_waited(waited_s: float, passed_s: float) -> None:
 
 
 def check_read(lost: int) -> None:
-    """Check that a relay has read all packets.
-
-    Raises:
-        InvalidMeasurementError: Devices had no room left for some.
-    """
+    """Check that a relay has read all packets."""
     if lost:
         raise InvalidMeasurementError(f"lateness: {lost} packets were lost before the relay could read them")
 
@@ -176,11 +172,7 @@ class Relayed:
         return late
 
     def check(self) -> None:
-        """See whether the link was what it should have been.
-
-        Raises:
-            InvalidMeasurementError: It was not; the sentence says why.
-        """
+        """Refuse what a link did that was not what it should have been."""
         late = self.lateness
         if late["invalid"]:
             bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
@@ -210,9 +202,6 @@ class Relay:
     Its ports are descriptors of the devices of the sides; they stay the caller's.
 
     It has its own process, which ends when this one does, whatever ends that.
-
-    Raises:
-        TightlinkError: It cannot be; the sentence says why.
     """
 
     def __init__(self, spec: Mapping[str, Any], ports: Sequence[int], *, trace: bool = False) -> None:
@@ -289,12 +278,7 @@ class Relay:
         return bool(select.select([self._stop], [], [], timeout_s)[0])
 
     def finish(self, *, check: bool = True) -> Relayed:
-        """End it, if it has not ended, and check that the link was what it should have been, unless told otherwise.
-
-        Raises:
-            InvalidMeasurementError: The link was not what it should have been.
-            TightlinkError: Something failed meanwhile, as a host being gone.
-        """
+        """End it, if it has not ended, and check that the link was what it should have been, unless told otherwise."""
         with contextlib.suppress(OSError):
             self._stop.send(b"x")
         summary = self._answer()

@@ -68,12 +68,7 @@ class Iperf3:
         self._begin_ns = 0
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Whether it is there and can send these flows.
-
-        Raises:
-            ScenarioError: A flow is of a kind that iperf3 does not send.
-            TightlinkError: It is not installed.
-        """
+        """Refuse flows that iperf3 does not send, and a machine without it."""
         if shutil.which(self.name) is None:
             raise TightlinkError(f"{self.name} is not installed; the sender probe needs no program")
         for job in jobs:
@@ -87,11 +82,7 @@ class Iperf3:
                 raise ScenarioError(expected, key=f"traffic.{job.label}.udp", value=f"{job.payload_bytes} B")
 
     def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
-        """Start iperf3's servers, one for each flow.
-
-        Raises:
-            TightlinkError: One does not listen.
-        """
+        """Start iperf3's servers, one for each flow."""
         self._bed, self._sample_s = bed, max(_SHORTEST, sample_s)
         for job in jobs:
             address, port = job.target
@@ -115,11 +106,7 @@ class Iperf3:
                 pair.ended = True
 
     def finish(self) -> None:
-        """End what has not ended: the scenario is over.
-
-        Raises:
-            TightlinkError: A client or a server failed.
-        """
+        """End what has not ended: the scenario is over."""
         for pair in self._pairs:
             if pair.client is not None:
                 if not pair.ended:

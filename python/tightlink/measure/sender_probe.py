@@ -88,11 +88,7 @@ class Probe:
         """It sends all kinds."""
 
     def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
-        """Open all sockets and start the receivers.
-
-        Raises:
-            TightlinkError: A congestion control is not there.
-        """
+        """Open all sockets and start the receivers."""
         self._sample_s = sample_s
         self._stopped, self._stop = os.pipe()
         self._open.callback(os.close, self._stopped)
@@ -133,11 +129,7 @@ class Probe:
         """Nothing: its threads know the time."""
 
     def finish(self) -> None:
-        """End what has not ended: the scenario is over.
-
-        Raises:
-            TightlinkError: A loop failed.
-        """
+        """End what has not ended: the scenario is over."""
         until = time.monotonic() + _DRAINS_S
         for name in ("tcp sent", "udp sent", "tcp received"):
             if name in self._loops:

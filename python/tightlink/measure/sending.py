@@ -122,11 +122,7 @@ class Sender(Protocol):
 
 
 def jobs(plan: Plan) -> list[Job]:
-    """The flows of a plan.
-
-    Raises:
-        ScenarioError: One of them cannot be sent; the sentence says why.
-    """
+    """The flows of a plan."""
     with located(plan.scenario.file):
         return [_job(plan, index, flow) for index, flow in enumerate(plan.flows())]
 

@@ -162,11 +162,7 @@ def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> It
 
 
 def control(key: str, tcp: Mapping[str, Any]) -> str:
-    """The congestion control of a flow as Linux calls it.
-
-    Raises:
-        ScenarioError: Linux has no such control, or not with these options.
-    """
+    """The congestion control of a flow as Linux calls it."""
     name = control_name(tcp["congestion"])
     if name not in CONTROLS:
         raise ScenarioError(f"one that Linux has: {', '.join(CONTROLS)}", key=f"{key}.congestion", value=name)
@@ -177,11 +173,7 @@ def control(key: str, tcp: Mapping[str, Any]) -> str:
 
 
 def largest_packet(plan: Plan) -> int:
-    """The MTU of the devices, in bytes: that of the links, or the largest packet of a flow where that is smaller.
-
-    Raises:
-        ScenarioError: Linux sends no packets as small.
-    """
+    """The MTU of the devices, in bytes: that of the links, or the largest packet of a flow where that is smaller."""
     sizes: list[int] = []
     for flow in plan.flows():
         (spec,) = flow["transport"].values()

@@ -8,11 +8,7 @@ from tightlink.errors import TightlinkError
 
 
 def need_linux() -> None:
-    """Refuse on other systems what is made of Linux's namespaces, devices and sockets.
-
-    Raises:
-        TightlinkError: This machine does not run Linux.
-    """
+    """Refuse on other systems what is made of Linux's namespaces, devices and sockets."""
     if sys.platform != "linux":
         raise TightlinkError(
             f"measure and emulate need Linux, and this is {sys.platform}: simulation, captures, studies and all "

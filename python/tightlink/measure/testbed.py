@@ -121,11 +121,7 @@ class Bed:
     # Hosts and what connects them.
 
     def add_host(self, name: str) -> None:
-        """A new network namespace, with its loopback up and without IPv6.
-
-        Raises:
-            TightlinkError: The machine allows no more of them.
-        """
+        """A new network namespace, with its loopback up and without IPv6."""
         self._hosts[name], _ = self._ask("host", host=name)
 
     def add_tun(
@@ -182,9 +178,6 @@ class Bed:
 
         Otherwise what one end of a wire sends is received, and forwarded, in the time of whoever sends it. The other
         end of the wire cuts nothing large for its host (no offloads).
-
-        Raises:
-            TightlinkError: The kernel has no such threads, or they may not be asked for.
         """
         self._ask("threaded", host=host, device=device)
 
@@ -230,11 +223,7 @@ class Bed:
         return socket.socket(fileno=descriptor)
 
     def set_names(self, addresses: Mapping[str, str]) -> None:
-        """Have programs of all hosts, those that start from now on, know hosts by these names, and ask no other server.
-
-        Raises:
-            TightlinkError: The machine does not allow it.
-        """
+        """Have programs of all hosts that start from now on know hosts by these names, and ask no other server."""
         self._ask("names", addresses=dict(addresses))
 
     def packet_socket(self, host: str, device: str) -> int:
@@ -269,9 +258,6 @@ class Bed:
                 writes is kept for `Program.finish`.
             session: Whether it has its own session, so that Ctrl-C in a terminal does not reach it, and signals
                 reach all that it starts.
-
-        Raises:
-            TightlinkError: It is not there, or cannot be started.
         """
         kept: list[int] = []
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -291,11 +277,7 @@ class Bed:
         return program
 
     def run(self, host: str, argv: Sequence[str], *, timeout_s: float) -> Finished:
-        """Run a program in a host until it ends, started as by `popen`.
-
-        Raises:
-            TightlinkError: It cannot be started, or did not end in time.
-        """
+        """Run a program in a host until it ends, started as by `popen`."""
         return self.popen(host, argv).finish(timeout_s)
 
     # How the supervisor is asked.

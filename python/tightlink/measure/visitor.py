@@ -49,19 +49,11 @@ class Visit:
         self._within_s = within_s
 
     def echoed(self) -> int:
-        """How many datagrams the other end says that it sent back.
-
-        Raises:
-            TightlinkError: It says nothing, or something else.
-        """
+        """How many datagrams the other end says that it sent back."""
         return self._answer(Echoed).echoed
 
     def received(self) -> Received:
-        """What the other end says that it received.
-
-        Raises:
-            TightlinkError: It says nothing, or something else.
-        """
+        """What the other end says that it received."""
         return self._answer(Received)
 
     def _answer(self, kind: type[Message]) -> Message:
