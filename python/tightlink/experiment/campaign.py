@@ -57,11 +57,7 @@ class Work:
     """Tasks whose work has the same key are done once."""
 
     def perform(self, check: Callable[[], None]) -> object:
-        """Make what the result is kept from; ``check`` is called now and then, and raises where the campaign was ended.
-
-        Raises:
-            TightlinkError: It cannot be done.
-        """
+        """Make what the result is kept from; ``check``, called now and then, raises where the campaign was ended."""
         raise NotImplementedError
 
 

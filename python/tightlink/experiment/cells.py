@@ -50,11 +50,7 @@ class Cell:
 
 
 def cells(base: Scenario, design: Design) -> list[Cell]:
-    """The cells of a design, in its order; combinations that come out the same are one.
-
-    Raises:
-        ScenarioError: A factor hits nothing, or a level is wrong; the message names the factor.
-    """
+    """The cells of a design, in its order; combinations that come out the same are one."""
     _check_conditions(base, design.factors)
     found: dict[str, Cell] = {}
     for row in design.rows:

@@ -24,11 +24,7 @@ _KEYS: Final = (
 
 
 def save(claims: Sequence[Claim], path: str | os.PathLike[str]) -> Path:
-    """Write the claims, as JSON, in their order; the file appears complete or not at all.
-
-    Raises:
-        TightlinkError: Two claims have the same id.
-    """
+    """Write the claims, as JSON, in their order; the file appears complete or not at all."""
     _refuse_duplicates(claims, str(path))
     listed = [described(claim) for claim in claims]
     return write_text(path, json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

@@ -68,11 +68,7 @@ class Options:
 
 
 def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = None) -> Design:
-    """The design of some factors, of a kind as `KINDS` names it, or in the CSV file of that name.
-
-    Raises:
-        ScenarioError: The kind does not exist, or does not suit the factors.
-    """
+    """The design of some factors, of a kind as `KINDS` names it, or in the CSV file of that name."""
     from_file = kind.endswith(CSV)
     if not from_file and kind not in KINDS:
         expected = f"{one_of(KINDS)}, or a file such as design.csv"

@@ -50,11 +50,7 @@ class Engine(Protocol):
 
 
 def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
-    """The engine for a number of runs at a time, or for a cluster, by the address of its Dask scheduler.
-
-    Raises:
-        TightlinkError: No scheduler answers there, or Dask is not installed.
-    """
+    """The engine for a number of runs at a time, or for a cluster, by the address of its Dask scheduler."""
     if cluster is not None:
         try:
             from tightlink.experiment.cluster import Cluster

@@ -50,11 +50,7 @@ class Factor:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """A factor as it stands in ``--vary``: ``key=v1,v2,…``, a range, with ``if key=value`` at the end.
-
-        Raises:
-            ScenarioError: It cannot be understood.
-        """
+        """A factor as it stands in ``--vary``: ``key=v1,v2,…``, a range, with ``if key=value`` at the end."""
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise ScenarioError(_EXAMPLE, value=text, file=Argument("vary"))

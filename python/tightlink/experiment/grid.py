@@ -17,9 +17,6 @@ def grid(runs: pl.DataFrame, factors: Sequence[Sequence[str]]) -> xarray.Dataset
     """Runs as an array of one dimension for each factor and one for replications, without a number where none was run.
 
     Columns of a factor that change together are one dimension, called like the first.
-
-    Raises:
-        TightlinkError: xarray is not installed.
     """
     try:
         import xarray

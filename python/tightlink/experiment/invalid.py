@@ -46,11 +46,7 @@ class Invalid:
     """All that there are, checked or not."""
 
     def sentences(self, written: Callable[[TightlinkError], object] = str) -> list[str]:
-        """What to tell of the combinations that cannot be simulated, the first few with why; nothing without any.
-
-        Args:
-            written: How an error is written.
-        """
+        """What to tell of the combinations that cannot be simulated, the first few with why; nothing without any."""
         if not self.errors:
             return []
         part = f" (checked: {self.checked})" if self.checked < self.combinations else ""

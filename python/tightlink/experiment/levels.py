@@ -89,11 +89,7 @@ class Interval:
 
 
 def levels(text: str) -> list[object] | Interval:
-    """The levels that a text lists; an interval where it is a range of quantities without a step.
-
-    Raises:
-        ScenarioError: A range makes no sense.
-    """
+    """The levels that a text lists; an interval where it is a range of quantities without a step."""
     parts = split(text)
     if len(parts) == 1 and (match := _RANGE.fullmatch(parts[0])):
         interval = _interval(match)

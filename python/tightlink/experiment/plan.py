@@ -176,11 +176,7 @@ class Plan:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The combinations, each with its scenario.
-
-        Raises:
-            ScenarioError: A factor hits nothing, or a level is wrong.
-        """
+        """The combinations, each with its scenario."""
         return cells(self.scenario, self.design)
 
     @cached_property

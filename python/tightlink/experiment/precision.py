@@ -46,11 +46,7 @@ class Precision:
 
     @classmethod
     def parse(cls, text: str, most: int = MOST_REPLICATIONS) -> Self:
-        """A precision as it stands in ``--precision``: ``metric=5 %``, or ``metric=NUMBER`` in the metric's unit.
-
-        Raises:
-            ScenarioError: It cannot be understood.
-        """
+        """A precision as it stands in ``--precision``: ``metric=5 %``, or ``metric=NUMBER`` in the metric's unit."""
         metric, _, value = (part.strip() for part in text.partition("="))
         relative = value.endswith("%")
         try:

@@ -21,11 +21,7 @@ _MOST_DIGITS: Final = 15
 
 
 def check_runs(runs: int, most: int, made_of: str) -> None:
-    """Refuse an experiment that is larger than anybody meant.
-
-    Raises:
-        ScenarioError: There are more.
-    """
+    """Refuse an experiment that is larger than anybody meant."""
     if runs > most:
         raise ScenarioError(
             f"{counted(runs)} runs ({made_of}): expected at most {counted(most)}; vary less, take a smaller "

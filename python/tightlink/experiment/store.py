@@ -61,11 +61,7 @@ class Store:
         return False
 
     def look(self, task: Task) -> Run | Simulation:
-        """The run of a task, if it is there undamaged, or what makes it.
-
-        Raises:
-            TightlinkError: The scenario cannot be simulated, or a newer version of Tightlink wrote the run.
-        """
+        """The run of a task, if it is there undamaged, or what makes it."""
         prepared = prepare(task.scenario)
         try:
             read = [name for name in TABLES if task.trace or name != _PACKETS]

@@ -37,11 +37,7 @@ class Simulation(Work):
     trace: bool
 
     def perform(self, _: Callable[[], None]) -> Done:
-        """Simulate it; the engine asks by itself whether it was interrupted.
-
-        Raises:
-            TightlinkError: It cannot be simulated, or not by the engine that is installed here.
-        """
+        """Simulate it; the engine asks by itself whether it was interrupted."""
         prepared = self.prepared
         if prepared.engine_behaviour != _core.engine_behaviour:
             raise TightlinkError(

@@ -106,11 +106,7 @@ class Workplace:
         self.mark(held or own)
 
     def check(self) -> None:
-        """Find out whether the folder is still there.
-
-        Raises:
-            TightlinkError: It was removed, or replaced by another one.
-        """
+        """Refuse to continue in a folder that was removed, or replaced by another one."""
         if not _is_at(self._descriptor, self.folder / _LOCK):
             raise TightlinkError(
                 f"{self.folder}: the folder was removed while a {self.what} worked in it; the same command, or call, "
@@ -159,11 +155,7 @@ def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator
 
 
 def check_folder(folder: Path, marker: str, what: str) -> None:
-    """Refuse a folder that holds something else, or that cannot be written to.
-
-    Raises:
-        TightlinkError: It does, or cannot.
-    """
+    """Refuse a folder that holds something else, or that cannot be written to."""
     check_empty(folder, what, marker, ours=lambda name: name == _LOCK or name.endswith(".tmp"))
 
 

@@ -54,11 +54,7 @@ def check_beside_users(scenario: Scenario, network: Network) -> None:
 
 
 def check_trace(scenario: Scenario) -> None:
-    """An error where a scenario has no record of its packets.
-
-    Raises:
-        ScenarioError: It has users or scattered datagrams.
-    """
+    """An error where a scenario has no record of its packets."""
     first = first_users(scenario)
     if first is not None:
         kind = kind_of(scenario.traffic[first])

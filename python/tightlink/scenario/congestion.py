@@ -61,11 +61,7 @@ class Option(NamedTuple):
                 return f"{value:.10g}"
 
     def read(self, key: str, value: object) -> float:
-        """The number that a scenario gives.
-
-        Raises:
-            ScenarioError: It is of another form, or out of the range.
-        """
+        """The number that a scenario gives."""
         number = self._number(value)
         if number is None or not self.least <= number <= self.most:
             example = self.written(self.default)

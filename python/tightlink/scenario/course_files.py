@@ -38,9 +38,6 @@ def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
         name: The file.
         key: The key of the quantity, for errors.
         columns: Names of its column, and how much their unit is in SI units.
-
-    Raises:
-        ScenarioError: The file cannot be read, or is no such table.
     """
     try:
         found = check_stored(name)

@@ -66,11 +66,7 @@ DscpOrOthers = Annotated[
 
 
 def check_classes(named: Iterable[tuple[str, Mapping[str, tuple[str, ...]]]], flows: Iterable[dict[str, Any]]) -> None:
-    """Refuse classes of queues that no packet has.
-
-    Raises:
-        ScenarioError: No traffic has one of them.
-    """
+    """Refuse classes of queues that no packet has."""
     wanted = [
         (f"{key}.{option}", name) for key, classes in named for option, names in classes.items() for name in names
     ]

@@ -24,11 +24,7 @@ _BITS: Final = 53
 def flow_specs(
     name: str, flow: Flow, network: Network, profile: Profile, *, duration: float, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Every flow of a traffic group, with its place in the network and its times.
-
-    Raises:
-        ScenarioError: A name that does not exist, ends that are the same, times out of order.
-    """
+    """Every flow of a traffic group, with its place in the network and its times."""
     key = f"traffic.{name}"
     if flow.transport == "tcp":
         transport = {"tcp": tcp_spec(f"{key}.tcp", given(flow.tcp), profile)}

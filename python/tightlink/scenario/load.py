@@ -94,15 +94,7 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
 
 
 def loads_stored(text: str, file: str) -> Scenario:
-    """Read the scenario of a stored run, whose congestion controls were known where it ran, if not here.
-
-    Args:
-        text: TOML.
-        file: The name that errors give.
-
-    Raises:
-        ScenarioError: The text is wrong.
-    """
+    """Read the scenario of a stored run, whose congestion controls were known where it ran, if not here."""
     data = toml.parse(text)
     for traffic in data.get("traffic", {}).values():
         tcp = traffic.get("tcp", {})

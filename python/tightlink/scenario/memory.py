@@ -136,11 +136,7 @@ def outline(scenario: Scenario) -> Outline:
 
 
 def check_patience(scenario: Scenario) -> None:
-    """An error where a scenario takes minutes to be built, before anything of it is simulated.
-
-    Raises:
-        ScenarioError: With the estimate, and the option that allows it.
-    """
+    """An error where a scenario takes minutes to be built, before anything of it is simulated."""
     size = outline(scenario.explicit())
     if size.elements + size.flows > _MOST_BUILT:
         raise ScenarioError(
@@ -190,11 +186,7 @@ def needed(resolved: Mapping[str, Any]) -> Memory | None:
 
 
 def check_fits(wanted: Memory | Outline | None) -> None:
-    """An error where a run will not fit into this machine.
-
-    Raises:
-        ScenarioError: With the estimate, and what there is.
-    """
+    """An error where a run will not fit into this machine."""
     there = available()
     if wanted is not None and there is not None and wanted.bytes > there:
         raise ScenarioError(

@@ -39,11 +39,7 @@ _MANY: Final = 1000
 
 
 def span_s(key: str, start: str | None, stop: str | None, duration_s: float) -> tuple[float, float]:
-    """From when to when something lasts whose table is at ``key``, in seconds.
-
-    Raises:
-        ScenarioError: It ends after the run, or before it begins.
-    """
+    """From when to when something lasts whose table is at ``key``, in seconds."""
     start_s, stop_s = units.time(given(start)), units.time(given(stop))
     check_stop(key, stop, duration_s)
     if start_s >= stop_s:

@@ -58,11 +58,7 @@ def networks() -> dict[str, ReadyNetwork]:
 
 
 def ready_network(name: object, error: Callable[..., Exception] = ScenarioError) -> ReadyNetwork:
-    """A ready network by its name.
-
-    Raises:
-        ScenarioError: There is none, or the error that is given instead.
-    """
+    """A ready network by its name; for other names the error that is given."""
     known = networks()
     if not isinstance(name, str) or name not in known:
         from tightlink.scenario.synonyms import meant_network

@@ -46,11 +46,7 @@ def network(name: str) -> Scenario:
 
 
 def network_toml(name: str) -> str:
-    """The scenario of `network` as TOML, with each key of the network written out below where its value is from.
-
-    Raises:
-        ScenarioError: There is no network of this name.
-    """
+    """The scenario of `network` as TOML, with each key of the network written out below where its value is from."""
     ready = ready_network(name)
     head, _, after = network(name).to_toml().partition(f'network = "{name}"\n')
     lines = "\n".join(_link(ready))

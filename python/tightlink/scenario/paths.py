@@ -21,11 +21,7 @@ N = TypeVar("N", bound=Hashable)
 
 
 def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
-    """Each of the nodes can reach all others.
-
-    Raises:
-        ScenarioError: One cannot.
-    """
+    """Refuse nodes of which one cannot reach all others."""
     onward: dict[int, list[int]] = {}
     back: dict[int, list[int]] = {}
     for hop in network.hops:

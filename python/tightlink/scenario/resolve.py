@@ -40,11 +40,7 @@ _MOST_SAMPLES: Final = 10_000_000
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
-    """An explicit scenario (`Scenario.explicit`) in SI units, with groups and topologies expanded.
-
-    Raises:
-        ScenarioError: Something that takes the whole scenario to see.
-    """
+    """An explicit scenario (`Scenario.explicit`) in SI units, with groups and topologies expanded."""
     check_fits(outline(scenario))
     network = Network(scenario)
     tables = filled(relative(scenario, network))
@@ -53,11 +49,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
 
 
 def filled(tables: dict[str, Any]) -> dict[str, Any]:
-    """The tables of `relative` with what depends on others, such as bandwidth-delay products, as the engine finds it.
-
-    Raises:
-        ScenarioError: There is no such product.
-    """
+    """The tables of `relative` with what depends on others, such as bandwidth-delay products, as the engine has it."""
     if not tables.keys() & {"routing", "transfers"} and not depends_on_others(tables):
         return tables
     try:
@@ -84,11 +76,7 @@ def depends_on_others(tables: dict[str, Any]) -> bool:
 def relative(
     scenario: Scenario, network: Network, links: Callable[[Network], list[dict[str, Any]]] = Network.specs
 ) -> dict[str, Any]:
-    """The same, but for quantities that depend on others: these are left to the engine (`filled`).
-
-    Raises:
-        ScenarioError: Something that takes the whole scenario to see.
-    """
+    """The same, but for quantities that depend on others: these are left to the engine (`filled`)."""
     profile = PROFILES[scenario.profile]
     duration = units.time(scenario.duration)
     check_beside_users(scenario, network)

@@ -14,12 +14,7 @@ from tightlink.scenario.table import given
 
 
 def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float) -> dict[str, Any]:
-    """The datagrams of one group of traffic, with every default filled in.
-
-    Raises:
-        ScenarioError: A name that does not exist, nodes without a way to each other, times out of order,
-            datagrams that a link does not carry.
-    """
+    """The datagrams of one group of traffic, with every default filled in."""
     key = f"traffic.{name}"
     nodes = network.members(f"{key}.at", scatter.at)
     if len(set(nodes)) != len(nodes):

@@ -35,11 +35,7 @@ def check_sizes(sizes: Mapping[str, DatagramSize] | None) -> None:
 
 
 def check_packet(key: str, text: str, payload: int, header: int = 0) -> None:
-    """An IP packet has 16 bits for its length (RFC 791), and so has the engine.
-
-    Raises:
-        ScenarioError: The packet is larger.
-    """
+    """An IP packet has 16 bits for its length (RFC 791), and so has the engine."""
     if payload + header > LARGEST_PACKET:
         included = f", headers of {header} B included" if header else ""
         raise ScenarioError(f"an IP packet of at most {LARGEST_PACKET} B{included}", key=key, value=text)
@@ -51,11 +47,7 @@ def size_shares(sizes: Mapping[str, DatagramSize]) -> list[dict[str, Any]]:
 
 
 def check_whole(key: str, sizes: Mapping[str, DatagramSize], mtu: int, whose: str) -> None:
-    """All of them fit into an MTU.
-
-    Raises:
-        ScenarioError: One does not.
-    """
+    """All of them fit into an MTU."""
     for name, entry in sizes.items():
         if units.size(entry.size) > mtu:
             expected = f"at most {mtu} B, {whose}: these datagrams are not sent in fragments"

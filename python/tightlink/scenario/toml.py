@@ -53,11 +53,7 @@ _PART: Final = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""", re.ASCII)
 
 
 def read(path: str | Path) -> str:
-    """The text of a scenario file.
-
-    Raises:
-        ScenarioError: The file cannot be read, or is no text.
-    """
+    """The text of a scenario file."""
     file = Path(path)
     try:
         # Some editors put a byte order mark before the text, or end lines in other ways.
@@ -92,11 +88,7 @@ def _no_text(file: Path, error: UnicodeDecodeError) -> str:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The tables of a TOML text.
-
-    Raises:
-        ScenarioError: The text is not TOML; the error says at which line and column.
-    """
+    """The tables of a TOML text."""
     if not isinstance(text, str):
         raise ScenarioError(f"expected text, not {type(text).__name__}", statement=True)
     # Long keys take tomllib more than a minute, and deep tables all that walks through them.
@@ -139,11 +131,7 @@ def too_deep() -> ScenarioError:
 
 
 def check_depth(data: object) -> None:
-    """An error where tables or lists are nested deeper than in any scenario.
-
-    Raises:
-        ScenarioError: They are.
-    """
+    """An error where tables or lists are nested deeper than in any scenario."""
     level: list[Any] = [data]
     for _ in range(DEEPEST):
         tables = (value.values() if isinstance(value, dict) else value for value in level)

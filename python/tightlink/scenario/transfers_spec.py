@@ -20,12 +20,7 @@ from tightlink.scenario.users import law
 def transfers_spec(
     name: str, transfers: Transfers, network: Network, profile: Profile, duration: float
 ) -> dict[str, Any]:
-    """The transfers of one group of traffic, with every default filled in.
-
-    Raises:
-        ScenarioError: A name that does not exist, nodes that have nobody to send to, times out of order, too many
-            transfers.
-    """
+    """The transfers of one group of traffic, with every default filled in."""
     key = f"traffic.{name}"
     tcp = tcp_spec(f"{key}.tcp", given(transfers.tcp), profile)
     check_mtu(f"{key}.tcp", given(transfers.tcp), tcp, network)

@@ -38,11 +38,7 @@ class _Scene:
 
 
 def users_spec(name: str, users: Users, network: Network, profile: Profile, duration: float) -> dict[str, Any]:
-    """The users of one group of traffic, with every default filled in.
-
-    Raises:
-        ScenarioError: A name that does not exist, routers without anybody to talk to, times out of order.
-    """
+    """The users of one group of traffic, with every default filled in."""
     key = f"traffic.{name}"
     sites = _sites(key, users, network)
     tcp, controls = _transport(key, users, profile)

@@ -58,11 +58,7 @@ class Joint:
 
 
 def read(path: Path) -> Any:
-    """The graph in a file.
-
-    Raises:
-        ScenarioError: It cannot be read, or is no such file; the key is ``file``.
-    """
+    """The graph in a file."""
     shape = _SUFFIXES.get(path.suffix.lower())
     if shape is None:
         raise ScenarioError(f"the name of a file that ends in {one_of(_SUFFIXES).removeprefix('one of ')}", key="file",
