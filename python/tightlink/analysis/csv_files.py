@@ -56,11 +56,7 @@ class CsvTable:
 
 
 def table(content: bytes) -> CsvTable:
-    """Read the content of a file. Lines that begin with ``#`` are comments.
-
-    Raises:
-        CsvError: It is no table, or may be read in two ways.
-    """
+    """Read the content of a file. Lines that begin with ``#`` are comments."""
     text, encoding = _decoded(content)
     numbered = [(number, line) for number, line in enumerate(_LINES.split(text), 1) if line.strip() and line[0] != "#"]
     if not numbered:

@@ -72,11 +72,7 @@ def named(frame: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def of_each(frame: pl.DataFrame, by: str, find: Callable[[pl.DataFrame], Found]) -> dict[str, Found]:
-    """What is found in the rows of each name of a column; one without a name where there is no such column.
-
-    Raises:
-        MeasurementError: No row has a name, or those of one cannot be analysed; the message names it.
-    """
+    """What is found in the rows of each name of a column; one without a name where there is no such column."""
     if by not in frame.columns:
         return {"": find(frame)}
     found = {}
@@ -157,11 +153,7 @@ def in_si(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def checked(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """The frame in SI, after a check that these columns are there and hold what they can hold.
-
-    Raises:
-        MeasurementError: A column is missing, or a value is missing, not finite or out of its range.
-    """
+    """The frame in SI, after a check that these columns are there and hold what they can hold."""
     table = in_si(frame)
     for name in columns:
         if name not in table.columns:

@@ -48,11 +48,7 @@ class Finding:
 
 
 def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callable[..., None]]:
-    """Give a command that finds something --json and --output, and have it print or draw what it found.
-
-    Args:
-        shown: What the figure is called in the help.
-    """
+    """Give a command that finds something --json and --output, and have it print or draw what it found."""
     output = Annotated[Path | None, Parameter(name=["--output", "-o"], help=f"File for {shown}: .png, .svg or .pdf.")]
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -95,11 +91,7 @@ def panels(rows: Mapping[str, list[Panel]], size: tuple[float, float] = _PANEL) 
 
 
 def drawable(table: Path, responses: Sequence[str]) -> None:
-    """Refuse a figure of more responses than can be read, which would take minutes and gigabytes.
-
-    Raises:
-        TightlinkError: There are more.
-    """
+    """Refuse a figure of more responses than can be read, which would take minutes and gigabytes."""
     if len(responses) > _MOST_DRAWN:
         few = f"expected --responses with {_MOST_DRAWN} at most"
         raise TightlinkError(f"{table}: {len(responses)} responses are too many for a figure; {few}")

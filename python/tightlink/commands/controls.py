@@ -33,10 +33,6 @@ def alone(folder: Path, run: str, controls: list[Path] | None) -> str:
 
 
 def define(files: list[Path] | None) -> None:
-    """Run the files, so that scenarios can name the controls that they define.
-
-    Raises:
-        TightlinkError: A file is missing, fails, or defines none.
-    """
+    """Run the files, so that scenarios can name the controls that they define."""
     for file in files or []:
         control.load(file)

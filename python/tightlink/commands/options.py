@@ -120,11 +120,7 @@ def number(name: str, value: float, *, zero: bool = False) -> Fraction:
 
 
 def whole(name: str, value: int, least: int = 1, most: int | None = None) -> int:
-    """An option that is a whole number from a least one on.
-
-    Raises:
-        ScenarioError: It is less, or more than the greatest if there is one.
-    """
+    """An option that is a whole number from a least one on."""
     if value < least or (most is not None and value > most):
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ScenarioError(f"a whole number {bounds}", key=name, value=value)
@@ -137,11 +133,7 @@ def plain(value: float) -> float:
 
 
 def share(name: str, text: str) -> Fraction:
-    """The exact value of an option that is a percentage or a number from 0 to 1.
-
-    Raises:
-        ScenarioError: It is neither.
-    """
+    """The exact value of an option that is a percentage or a number from 0 to 1."""
     try:
         exact = Fraction(text) if _NUMBER.fullmatch(text) else units.parse(text, units.FRACTION)[1].exact
     except ScenarioError:

@@ -170,11 +170,7 @@ def _totals(run: Run, table: str) -> Iterable[dict[str, Any]]:
 
 
 def check_shown(report: Path | None, plot: Path | None) -> None:
-    """Refuse files for a report and a figure that cannot be written, before the run that they are of.
-
-    Raises:
-        TightlinkError: One is there already, cannot be written, or has an ending that no figure has.
-    """
+    """Refuse files for a report and a figure that cannot be written, before the run that they are of."""
     check_new(report)
     if report is not None:
         check_page(report)

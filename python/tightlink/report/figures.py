@@ -42,11 +42,7 @@ class Figure:
     drawn: Callable[[], Any] | Path
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write it in the format of the file's ending: .svg, .png or .pdf.
-
-        Raises:
-            TightlinkError: The ending is none of those.
-        """
+        """Write it in the format of the file's ending: .svg, .png or .pdf."""
         target = Path(path)
         ending = check_format(target)
         if not isinstance(self.drawn, Path):
@@ -59,11 +55,7 @@ class Figure:
 
 
 def figures(folder: str | os.PathLike[str]) -> list[Figure]:
-    """The figures of the folder of a run, a sweep or a study, in the order of its report.
-
-    Raises:
-        TightlinkError: The folder holds none of them.
-    """
+    """The figures of the folder of a run, a sweep or a study, in the order of its report."""
     place = Path(folder)
     if holds_run(place):
         return list(_numbered(_of_run(open_run(place))))
@@ -78,11 +70,7 @@ def figures(folder: str | os.PathLike[str]) -> list[Figure]:
 
 
 def figure(folder: str | os.PathLike[str], name: str) -> Figure:
-    """The figure of that name.
-
-    Raises:
-        TightlinkError: The folder has none; the message names those that it has.
-    """
+    """The figure of that name."""
     there = {each.name: each for each in figures(folder)}
     if name not in there:
         missing = not_here(open_run(folder)) if holds_run(folder) else ""

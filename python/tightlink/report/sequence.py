@@ -26,11 +26,7 @@ _MOST_NAMED: Final = 20
 
 
 def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
-    """Sequence numbers of a flow over time; all, or those between two times in seconds.
-
-    Raises:
-        TightlinkError: There is no such flow, or the run has no packets.
-    """
+    """Sequence numbers of a flow over time; all, or those between two times in seconds."""
     number = _number(run, flow)
     found = (_captured if run.source == CAPTURE else _traced)(run, number)
     begin_s, end_s = between_s

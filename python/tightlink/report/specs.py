@@ -32,11 +32,7 @@ class Data:
 
 
 def figure(chart: Any, data: Data) -> tuple[dict[str, Any], str]:
-    """Take a chart of Altair apart; its specification, with its data among those of all, and what its caption must say.
-
-    Raises:
-        TightlinkError: It has too many points.
-    """
+    """Take a chart of Altair apart: its specification, with its data among those of all, and what its caption says."""
     spec = spec_of(chart)
     names: dict[str, str] = {}
     for old, rows in spec.pop("datasets", {}).items():

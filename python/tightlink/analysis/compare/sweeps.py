@@ -30,11 +30,7 @@ _ANY: Final = "any seed"
 
 
 def varied(sides: Sequence[Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
-    """What was varied in both, as one of them says it or as the names of columns tell; nothing of replications alone.
-
-    Raises:
-        TightlinkError: They have nothing of it in common.
-    """
+    """What was varied in both, as one of them says or as the names of columns tell; nothing of replications alone."""
     factors = [[key for group in side.description.get("factors", []) for key in group] for side in sides]
     # Of other columns with a dot the first word is the name of a traffic group.
     dotted = [name for name in frames[0].columns if "." in name and name.partition(".")[0] in Scenario.model_fields]

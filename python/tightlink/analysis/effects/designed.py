@@ -126,11 +126,7 @@ def designed(
 
 
 def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
-    """Refuse columns that a table lacks, and what is no table of polars.
-
-    Raises:
-        MeasurementError: A column is missing, or it is a table of another kind.
-    """
+    """Refuse columns that a table lacks, and what is no table of polars."""
     given: Any = frame
     if not isinstance(given, pl.DataFrame):
         kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
@@ -145,11 +141,7 @@ def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
 
 
 def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> Array:
-    """Columns side by side, a row a run; NaN where a run has no value.
-
-    Raises:
-        MeasurementError: A column is missing or holds no numbers, or there are fewer columns than ``fewest``.
-    """
+    """Columns side by side, a row a run; NaN where a run has no value."""
     present(frame, columns)
     if len(columns) < fewest:
         raise MeasurementError(f"too few responses: {', '.join(columns) or 'none'}; expected at least {fewest}")

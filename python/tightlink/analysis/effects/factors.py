@@ -53,11 +53,7 @@ def in_si(levels: Sequence[object]) -> tuple[str, list[float]] | None:
 
 
 def levels(runs: pl.DataFrame, factor: str) -> tuple[Any, Any]:
-    """The low and the high level of a factor: in the order of their numbers in SI, else as they come.
-
-    Raises:
-        MeasurementError: The column is missing, has other than two values, or a run has none.
-    """
+    """The low and the high level of a factor: in the order of their numbers in SI, else as they come."""
     present(runs, [factor])
     values = list(dict.fromkeys(runs[factor].to_list()))
     if None in values or any(isinstance(value, float) and math.isnan(value) for value in values):

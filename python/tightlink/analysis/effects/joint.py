@@ -59,9 +59,6 @@ def joint_effects(
         response, scale ("log" or "linear"), effect (high less low, in that scale), relative_effect (as a share of the
         low level, or of the mean if linear), error (standard error of effect), freedom (degrees of it), t, p (NaN if
         nothing is left), p_lenth, sign ("+", "−").
-
-    Raises:
-        MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
     """
     values = numbers(runs, responses)
     rows = [

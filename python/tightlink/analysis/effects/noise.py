@@ -176,14 +176,7 @@ def lenth(sizes: Array) -> tuple[float, float]:
 def of_responses(
     runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]], columns: Mapping[str, Array]
 ) -> dict[str, Response]:
-    """Each response with its design and its noise; runs without a value, which is NaN, are no part of either.
-
-    Args:
-        runs: A row for each run.
-        factors: Columns of what was varied, at least one.
-        pairs: Low and high of each factor.
-        columns: The values of each response.
-    """
+    """Each response with its design and its noise; runs without a value, which is NaN, are no part of either."""
     whole, cells = two_level(runs, factors, pairs), cells_of(runs)
     found = {}
     for name, column in columns.items():

@@ -247,11 +247,7 @@ class TwoLevel:
 
 
 def two_level(runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]] | None = None) -> TwoLevel:
-    """The design of a table; ``pairs`` are low and high of each factor, where they are known from a larger one.
-
-    Raises:
-        MeasurementError: A column is missing, or has other than two levels.
-    """
+    """The design of a table; ``pairs`` are low and high of each factor, where they are known from a larger one."""
     if not factors:
         raise MeasurementError("expected at least one factor: a column of two levels")
     pairs = pairs or [levels(runs, factor) for factor in factors]

@@ -45,11 +45,7 @@ class Chain:
                 raise TightlinkError(f"row {state}: expected probabilities that sum to 1")
 
     def index(self, state: str) -> int:
-        """The place of a state.
-
-        Raises:
-            TightlinkError: There is no such state.
-        """
+        """The place of a state."""
         if state not in self.states:
             ending = did_you_mean(state, self.states)
             raise TightlinkError(f'no state "{state}": expected {one_of(self.states)}{ending}')

@@ -27,9 +27,6 @@ def minimal_cut_sets(chain: Chain, start: str, goal: str, largest: int = LARGEST
 
     Those that hit every path without a loop (C. Berge: Hypergraphs, 1989, chapter 2): path by path, sets that miss it
     get one of its transitions.
-
-    Raises:
-        TightlinkError: There is no such state, or there are too many paths.
     """
     chain.index(start), chain.index(goal)
     sets: set[frozenset[Transition]] = {frozenset()}

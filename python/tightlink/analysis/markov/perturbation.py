@@ -33,9 +33,6 @@ def degraded(chain: Chain, transitions: Iterable[Transition], share: float, to: 
 
     It goes to one other state, or to all others of the row in proportion to what they have; where there is none, to
     staying.
-
-    Raises:
-        TightlinkError: There is no such state.
     """
     matrix = chain.matrix.copy()
     for row, direction in _directions(chain, list(transitions), to).items():
@@ -89,9 +86,6 @@ def perturbed(
     Returns:
         transition (the set in words), share, arrivals (of an entity, from beginning to end), remaining (over those with
         nothing taken away).
-
-    Raises:
-        TightlinkError: There is no such state.
     """
     whole = chains.arrivals(goal)
     rows = []

@@ -86,11 +86,7 @@ class PiecewiseChain:
         return replace(self, pieces=tuple(replace(piece, chain=change(piece.chain)) for piece in self.pieces))
 
     def arrivals(self, goal: str) -> float:
-        """How often an entity comes to a state from beginning to end, on average; to an absorbing one once at most.
-
-        Raises:
-            TightlinkError: There is no such state.
-        """
+        """How often an entity comes to a state from beginning to end, on average; to an absorbing one once at most."""
         state = np.append(self.initial, 0.0)
         for piece in self.pieces:
             state = state @ np.linalg.matrix_power(counting(piece.chain, goal), self.steps(piece))
@@ -167,9 +163,6 @@ def counting(chain: Chain, goal: str) -> Array:
 
 def cut(times: Array, periods: Mapping[str, tuple[float, float]]) -> list[tuple[str, int, int]]:
     """Periods, and what lies before, between and behind them, one after the other, by places of their ends in times.
-
-    Raises:
-        TightlinkError: Two periods overlap.
 
     >>> cut(np.arange(10.0), {"calm": (2.0, 4.0), "storm": (4.0, 6.1)})
     [('until calm', 0, 2), ('calm', 2, 4), ('storm', 4, 6), ('after storm', 6, 9)]

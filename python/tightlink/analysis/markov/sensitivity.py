@@ -33,9 +33,6 @@ def ranked(chains: PiecewiseChain, start: str, goal: str) -> pl.DataFrame:
     of the arrivals that is left where it never happens), ``long_run`` (the elasticity if the last piece went on for
     ever), ``slowest`` (change of the largest eigenvalue below 1 of the last piece, for all of the transition degraded
     at that rate), ``cut`` (size of the smallest minimal cut set that it is in; null where in none that is looked for).
-
-    Raises:
-        TightlinkError: There is no such state.
     """
     whole = chains.arrivals(goal)
     steps = np.array([chains.steps(piece) for piece in chains.pieces])

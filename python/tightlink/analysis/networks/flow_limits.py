@@ -81,10 +81,6 @@ def flow_limits(
         source: Where the flow begins (default: where the scenario's only traffic group does).
         target: Where it ends (default: likewise).
         packet_bytes: Size of all packets, headers included (default: that of the scenario's only traffic group).
-
-    Raises:
-        ScenarioError: A name does not exist, no way leads from one node to the other, or something is left
-            out that the scenario does not say.
     """
     explicit = scenario.explicit()
     network = Network(explicit)

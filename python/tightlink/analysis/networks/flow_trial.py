@@ -47,11 +47,7 @@ class Trial:
 
 
 def try_paths(scenario: Scenario, paths: Sequence[Path], packet_bytes: int) -> Trial:
-    """Send IP packets at the rate of each path along its links, in place of the scenario's traffic.
-
-    Raises:
-        ScenarioError: The flows cannot be simulated, for example as their packets are smaller than headers.
-    """
+    """Send IP packets at the rate of each path along its links, in place of the scenario's traffic."""
     half = units.time(scenario.duration) / 2
     data = scenario.written() | {
         "traffic": {f"path-{index}": _flow(path, packet_bytes) for index, path in enumerate(paths)},

@@ -50,11 +50,7 @@ class Invariants:
 
 
 def invariants(graph: nx.Graph) -> Invariants:
-    """Measure an undirected graph, in which parallel edges count once: the numbers of `Invariants`.
-
-    Raises:
-        TightlinkError: It is not connected, or has fewer than two nodes.
-    """
+    """Measure an undirected graph, in which parallel edges count once: the numbers of `Invariants`."""
     simple = nx.Graph(graph)
     simple.remove_edges_from(list(nx.selfloop_edges(simple)))
     _check(simple)

@@ -98,11 +98,7 @@ class Routes:
         return Critical(least, self.links[int(ties[0])], len(ties))
 
     def carried(self, capacity: float | Array, load: float) -> float:
-        """The share of the packets that arrive while others pile up, by the fluid model.
-
-        Raises:
-            TightlinkError: The model finds no end.
-        """
+        """The share of the packets that arrive while others pile up, by the fluid model."""
         passed = np.ones(len(self.links))
         limits = np.broadcast_to(np.asarray(capacity, dtype=float), passed.shape)
         step, before = _FIRST_STEP, np.inf
@@ -135,11 +131,7 @@ class Routes:
 
 
 def routes(scenario: Scenario, nodes: Sequence[str] | None = None) -> Routes:
-    """The paths of a scenario, as the engine finds them: between some nodes, or all.
-
-    Raises:
-        TightlinkError: There are fewer than two nodes, or no way between some.
-    """
+    """The paths of a scenario, as the engine finds them: between some nodes, or all."""
     network = Network(scenario.explicit())
     names = tuple(network.nodes if nodes is None else nodes)
     if len(names) < 2:  # noqa: PLR2004

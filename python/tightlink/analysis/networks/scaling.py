@@ -57,9 +57,6 @@ def collapse(points: pl.DataFrame, critical: float, *, resamples: int = _RESAMPL
         points: ``size``, ``x``, ``y`` and ``error``, the standard error of y; several sizes, each over several x.
         critical: xc.
         resamples: For the intervals: values of y are drawn anew with their errors.
-
-    Raises:
-        MeasurementError: There are fewer than two sizes, or too few points of one.
     """
     curves = []
     for (size,), part in points.sort("size", "x").group_by("size", maintain_order=True):

@@ -61,11 +61,7 @@ class Growth:
 
 
 def growth(table: pl.DataFrame, since_s: float = 0.0) -> Growth:
-    """The order parameter of a run's table ``scatter``, of one label, since the network has filled.
-
-    Raises:
-        MeasurementError: There are too few samples after that.
-    """
+    """The order parameter of a run's table ``scatter``, of one label, since the network has filled."""
     inside, sent, dropped = _after(table, since_s, _FEWEST_SAMPLES)
     longest = len(inside) // _FEWEST_WINDOWS
     each = np.diff(inside[::longest]) / (sent.mean() * longest)
@@ -85,11 +81,7 @@ class Susceptibility:
 
 
 def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> Susceptibility:
-    """χ at one load, from all windows of one or more runs of it.
-
-    Raises:
-        MeasurementError: There are too few samples.
-    """
+    """χ at one load, from all windows of one or more runs of it."""
     samples = [_after(table, since_s, 2 * _FEWEST_WINDOWS * _LENGTHS[-1]) for table in tables]
     sent = float(np.mean([part[1].mean() for part in samples]))
     whole = [inside for inside, *_ in samples]
@@ -115,9 +107,6 @@ def onset(loads: ArrayLike, orders: ArrayLike, errors: ArrayLike, *, resamples: 
     times the λc that is found. The interval is that of orders drawn anew with their errors, which are made wider
     where the parabola fits worse than they allow. It is as wide as it should be where loads lie a few percent apart
     near λc; with fewer it is too narrow.
-
-    Raises:
-        MeasurementError: Nothing piles up at any load, or something at all of them, or there are too few.
     """
     x, y, width = (np.asarray(values, dtype=float) for values in (loads, orders, errors))
     _check(x, y, width)
@@ -150,9 +139,6 @@ def rise(
         errors: Standard error of each.
         critical: The critical load from the order parameter, from which to 1.07 times it the level is read.
         resamples: For the interval: values are drawn anew with their errors.
-
-    Raises:
-        MeasurementError: No load lies there, or χ is above half of the level at all of them.
     """
     x, y, width = (np.asarray(part, dtype=float) for part in (loads, values, errors))
     at = (x >= critical * (1 - 1e-9)) & (x <= critical * _LEVEL)

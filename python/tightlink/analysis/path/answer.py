@@ -61,11 +61,7 @@ class PathAnswer:
         return None not in {self.bandwidth_bps, self.rtt_s, self.queue_packets}
 
     def scenario(self, packet_bytes: int) -> str:
-        """A scenario file with the path as its one link and a transfer over it.
-
-        Raises:
-            ValueError: Something is not known.
-        """
+        """A scenario file with the path as its one link and a transfer over it."""
         if self.bandwidth_bps is None or self.rtt_s is None or self.queue_packets is None:
             raise ValueError("a path of which something is not known makes no scenario")
         bps, rtt, queue = self.bandwidth_bps, self.rtt_s, self.queue_packets

@@ -84,9 +84,6 @@ def calibrate(
         path: What is known, and where the search begins.
         ranges: By the names of the path's fields: the least and the greatest value.
         jobs: Runs to simulate at a time.
-
-    Raises:
-        TightlinkError: There are fewer observations than parameters and one more.
     """
     from scipy.optimize import least_squares
 

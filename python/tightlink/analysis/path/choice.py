@@ -47,9 +47,6 @@ def choose(cells: pl.DataFrame, *, little: float = LITTLE, most_bps: float | Non
         cells: With ``window_packets``, ``flows``, ``goodput_bps`` and ``loss``; other columns are kept.
         little: Largest loss that still counts as little.
         most_bps: Goodput not to be exceeded, to leave the rest of the bandwidth unused.
-
-    Raises:
-        TightlinkError: Every cell exceeds ``most_bps``.
     """
     if most_bps is not None:
         cells = cells.filter(pl.col("goodput_bps") <= most_bps)

@@ -40,20 +40,12 @@ _LARGER: Final = 1.02
 
 
 def read(files: Iterable[str | os.PathLike[str]], path: BulkPath) -> pl.DataFrame:
-    """The points of some files or folders: ``window_packets``, ``flows``, ``goodput_bps``.
-
-    Raises:
-        MeasurementError: A file cannot be understood, or no row is of this path.
-    """
+    """The points of some files or folders: ``window_packets``, ``flows``, ``goodput_bps``."""
     return pl.concat([_file(Path(file), path) for file in files])
 
 
 def points(frame: pl.DataFrame, *, payload_bytes: int) -> pl.DataFrame:
-    """A table of measurements with windows in packets, rounded down; every value is checked.
-
-    Raises:
-        MeasurementError: A column is missing, or a value is none that it can have.
-    """
+    """A table of measurements with windows in packets, rounded down; every value is checked."""
     names = frame.columns
     window = next((name for name in ("window_packets", "window_bytes") if name in names), None)
     if window is None:

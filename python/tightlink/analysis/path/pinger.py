@@ -107,9 +107,6 @@ def read(files: Iterable[Path], *, metric: str | None = None, date: str | None =
         ("SOURCE to DESTINATION", with the size where there are several), ``source``, ``destination``, ``ping_bytes``,
         ``time`` and ``time_s`` (begin of the period; seconds since 1970), and a column for each metric in SI units
         (`METRICS`); null where nothing was measured.
-
-    Raises:
-        PingerError: A file cannot be understood, or two of them contradict each other.
     """
     given = None if date is None else _date(date)
     parts = [_long(file, _about(file, metric, given)) for file in files]
@@ -138,9 +135,6 @@ def with_mathis(table: pl.DataFrame) -> pl.DataFrame:
 
     PingER derives its throughput like this (M. Mathis et al., CCR 27(3), 1997, with C = 1). Null where no loss was
     measured: the formula has no bound there.
-
-    Raises:
-        PingerError: There are no round trips or no losses.
     """
     for column in ("rtt_mean_s", "loss"):
         if column not in table.columns:

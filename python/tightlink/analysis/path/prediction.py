@@ -91,9 +91,6 @@ def predict(  # noqa: PLR0913
         headroom: Share of the bandwidth to leave unused.
         little: Largest loss that counts as little.
         jobs: Runs to simulate at a time; the result does not depend on it.
-
-    Raises:
-        TightlinkError: No setting leaves so much.
     """
     usual = default_window or path.window_packets(DEFAULT_WINDOW_BYTES)
     usual = min(usual, max_window or usual)

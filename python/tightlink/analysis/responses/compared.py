@@ -56,9 +56,6 @@ def compared(
         condition: Column, or columns, of the condition.
         algorithm: Column of the algorithm.
         responses: Which responses; without them, all columns of numbers that are neither.
-
-    Raises:
-        MeasurementError: A column is missing or holds no numbers, or there are no responses or no runs.
     """
     keys = columns_of(condition)
     present(runs, [*keys, algorithm])

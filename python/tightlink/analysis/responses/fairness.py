@@ -92,9 +92,6 @@ def beside(
 
     Returns:
         The columns of the condition, algorithm, own and standard, under these two columns' names.
-
-    Raises:
-        MeasurementError: A column is missing or holds no numbers.
     """
     keys = columns_of(condition)
     present(runs, [*keys, algorithm])

@@ -71,9 +71,6 @@ def responses(run: Run) -> pl.DataFrame:
 
     A period's value is the mean over its intervals; of a ratio, the ratio of the sums; of a window, the mean over
     transmitting sources; of a delay, over packets that leave. Intervals that are not wholly in a period are in none.
-
-    Raises:
-        TightlinkError: The run has no users.
     """
     tables = (run.users, run.user_paths, run.long_lived)
     written: Mapping[str, Sequence[str]] = run.manifest["scenario"]["observe"]["periods"]
@@ -110,11 +107,7 @@ def by_period(
 
 
 def over_time(run: Run) -> pl.DataFrame:
-    """The responses of each interval: ``time_s``, ``label``, then a column for each.
-
-    Raises:
-        TightlinkError: The run has no users.
-    """
+    """The responses of each interval: ``time_s``, ``label``, then a column for each."""
     tables = _joined((run.users, run.user_paths, run.long_lived), _lengths(run.users))
     return _values(tables, by=["time_s", "label"])
 

@@ -57,9 +57,6 @@ def grubbs(
         level: Probability of finding one where there is none.
         side: Whether the value may lie on either side, or is the largest, or the smallest.
 
-    Raises:
-        MeasurementError: There are fewer than three values.
-
     >>> test = grubbs([199.31, 199.53, 200.19, 200.82, 201.92, 201.95, 202.18, 245.57], side="largest")
     >>> round(test.g, 6), round(test.critical, 3), test.outlier
     (2.468765, 2.032, True)

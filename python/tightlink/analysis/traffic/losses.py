@@ -88,11 +88,7 @@ class Place:
 
 
 def of_run(run: Run) -> list[Place]:
-    """The places at which flows of a run meet: its links, or of a capture the hosts.
-
-    Raises:
-        TightlinkError: The run has no table of packets.
-    """
+    """The places at which flows of a run meet: its links, or of a capture the hosts."""
     packets = run.packets
     flows = Flows.of(run)
     if run.source == CAPTURE:
@@ -118,9 +114,6 @@ def of_packets(
             ``type`` and ``reason``, only data packets of TCP count that were not lost on a wire.
         flows: What is known of the flows.
         links: Names of links, and how many packets each marked, by their ends.
-
-    Raises:
-        TightlinkError: A column is missing, or a time is no number.
     """
     lacking = [name for name in _NEEDED if name not in packets.columns]
     if lacking:

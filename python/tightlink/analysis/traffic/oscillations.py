@@ -111,9 +111,6 @@ def each(
 
     Returns:
         By the names of whom it belongs to and then the column.
-
-    Raises:
-        TightlinkError: A column is missing, a value is no number, times are not equally spaced or too few.
     """
     found: Found = {}
     for series in series_of(table, columns, least=LEAST_VALUES, begin_s=begin_s, end_s=end_s):

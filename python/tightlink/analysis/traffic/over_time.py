@@ -58,11 +58,7 @@ class Series:
 def series_of(
     table: pl.DataFrame, columns: Sequence[str], *, least: int, begin_s: float = 0.0, end_s: float = math.inf
 ) -> Iterator[Series]:
-    """The series of columns, or of the metrics of a long table; fewer values than ``least`` are an error.
-
-    Raises:
-        TightlinkError: A column is missing, a value is no number, times are not equally spaced or too few.
-    """
+    """The series of columns, or of the metrics of a long table; fewer values than ``least`` are an error."""
     if "time_s" not in table.columns:
         raise TightlinkError(f"no column time_s among {one_of(table.columns).removeprefix('one of ')}")
     long = {"metric", "value"} <= set(table.columns)

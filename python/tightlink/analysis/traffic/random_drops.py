@@ -23,12 +23,7 @@ _ROUNDING: Final = 1e-9
 
 
 def missed(packets: NDArray[np.int64], drops: int) -> Array:
-    """The probability of each flow that no packet of it is among those dropped.
-
-    Args:
-        packets: Packets of each flow.
-        drops: Packets that are dropped of all of them.
-    """
+    """The probability of each flow that no packet of it is among those dropped."""
     return _no_drop_among(packets, int(packets.sum()), drops)
 
 

@@ -17,11 +17,7 @@ from tightlink.lazy import Array, ArrayLike, np
 
 
 def numbers(values: ArrayLike) -> Array:
-    """Numbers in a row; NaN where one is missing.
-
-    Raises:
-        TightlinkError: They are something else.
-    """
+    """Numbers in a row; NaN where one is missing."""
     try:
         found = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

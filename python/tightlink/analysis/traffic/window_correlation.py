@@ -59,12 +59,6 @@ def windows(
 ) -> Windows | None:
     """Look at the congestion windows of flows, at the times at which each of them has one.
 
-    Args:
-        series: Table ``series`` of a run.
-        flows: Labels of flows.
-        begin_s: Time before which nothing is looked at.
-        end_s: Time after which nothing is looked at.
-
     Returns:
         Nothing where fewer than two windows vary, or have fewer than 10 samples in common.
     """

@@ -35,11 +35,7 @@ _INSIDE: Final = 0.95
 
 
 def scree(found: Components) -> alt.LayerChart:
-    """The share of the variance that each component has, and that of all up to it.
-
-    Args:
-        found: The components.
-    """
+    """The share of the variance that each component has, and that of all up to it."""
     kinds = {"each": palette.SERIES[0], "up to it": palette.SERIES[1], "a single response": palette.NEUTRAL}
     tint = painted("kind", kinds, alt.Legend(title=None))
     angle = 0 if found.variances.height <= _FEW else -90

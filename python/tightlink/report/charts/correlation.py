@@ -38,9 +38,6 @@ _ASIDE: Final = 0.05
 def correlation_matrix(found: Correlation) -> alt.LayerChart:
     """All pairs below the diagonal, in the three colours of NIST 2010, with 100 r in each cell.
 
-    Args:
-        found: The correlations.
-
     Example:
         >>> from tightlink.analysis.responses.correlation import correlation
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "c": [1, 5, 2, 2]})
@@ -67,11 +64,7 @@ def correlation_matrix(found: Correlation) -> alt.LayerChart:
 
 
 def correlation_histogram(found: Correlation) -> alt.LayerChart:
-    """How many pairs have which |r|; those above the threshold, which are kept, stand out.
-
-    Args:
-        found: The correlations.
-    """
+    """How many pairs have which |r|; those above the threshold, which are kept, stand out."""
     kinds = {"left out": palette.NEUTRAL, "kept": COLORS["strong"]}
     rest = pl.col("pairs") - pl.col("kept")
     bins = histogram(found)
@@ -97,9 +90,6 @@ def index_index(found: Correlation) -> alt.LayerChart:
 
     A group of mutual correlation shows as a full square about the diagonal; its frame is drawn, and the response
     that stands for it is marked on the diagonal.
-
-    Args:
-        found: The correlations.
     """
     order = list(labels.told_apart(found.places["response"]).values())
     pairs, own = _points(found)
