@@ -8,14 +8,28 @@ from __future__ import annotations
 
 from tightlink.plots import ten_steps
 from tightlink.plots.figures import cdf, delays, limited_by, line, scatter_with_curves, series
+from tightlink.plots.limits import (
+    bifurcation,
+    load_over,
+    loss_over,
+    rate_over_size,
+    throughput_over_rate,
+    throughput_over_size,
+)
 from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
-from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.overview import overview
-from tightlink.plots.regimes import load_over, loss_over
-from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
 from tightlink.plots.style import SIZE, STYLE, save, write
-from tightlink.plots.synchronization import losses_by_flow, synchronization_over_time
-from tightlink.plots.traffic import correlation_over_lag, interarrival_times, size_tail, spikes_over_time, variance_time
+from tightlink.plots.traffic import (
+    correlation_over_lag,
+    interarrival_times,
+    losses_by_flow,
+    oscillation_series,
+    oscillation_spectrum,
+    size_tail,
+    spikes_over_time,
+    synchronization_over_time,
+    variance_time,
+)
 
 __all__ = [
     "SIZE",
