@@ -45,7 +45,7 @@ _BELOW: Final[dict[str, tuple[str, str, dict[str, dict[str, Sequence[str]]]]]] =
             "What limits a link or a router?": {"limits": ("saturation", "regimes")},
             "Which factors matter?": {"effects": ("effects", "ten-steps")},
             "Which responses say the same?": {"responses": ("correlation", "pca"), "explore": ("explore",)},
-            "How do algorithms differ?": {"algorithms": ("clusters", "outliers", "ranks"), "fairness": ("fairness",)},
+            "How do algorithms differ?": {"algorithms": ("clusters", "outliers", "ranks", "fairness")},
             "What is the traffic like?": {"traffic": ("traffic", "arrivals", "sizes", "cross-correlation")},
             "Do flows lose packets together?": {"synchronization": ("synchronization",)},
             "What changes over time?": {"oscillation": ("oscillation",), "markov": ("markov",)},

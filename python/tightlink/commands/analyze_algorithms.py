@@ -1,24 +1,29 @@
-"""``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
+"""``tightlink analyze clusters``, ``outliers``, ``ranks`` and ``fairness``: algorithms under many conditions."""
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
 from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.responses import clusters as clustered
 from tightlink.analysis.responses import compared
+from tightlink.analysis.responses import fairness as fair
 from tightlink.analysis.responses import outliers as outlying
 from tightlink.analysis.responses import ranks as ranked
 from tightlink.analysis.responses.clusters import Dendrogram
+from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD
 from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
 from tightlink.analysis.responses.ranks import Ranks
 from tightlink.commands.analyze_output import Algorithm, Condition, Finding, finds, plain
-from tightlink.commands.options import Names
-from tightlink.console import print_table, print_text
+from tightlink.commands.options import Json, Names, Output
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError
+from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.report import charts
@@ -41,7 +46,7 @@ def clusters(
         spread: What differences are divided by: each condition's standard deviation over its algorithms, or that over
             all conditions, which makes distances comparable.
     """
-    read, keys, chosen = read_compared(table, algorithm, condition, responses)
+    read, keys, chosen = _read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = clustered.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
     return Finding(
@@ -69,7 +74,7 @@ def outliers(
     """
     if not 0 < level < 1:
         raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
-    read, keys, chosen = read_compared(table, algorithm, condition, responses)
+    read, keys, chosen = _read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = outlying.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
     return Finding(
@@ -95,7 +100,7 @@ def ranks(
         responses: Columns to rank by, such as throughputs; without them, all responses.
         best: Whether the largest value or the smallest has rank 1.
     """
-    read, keys, chosen = read_compared(table, algorithm, condition, responses)
+    read, keys, chosen = _read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = ranked.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
 
@@ -112,7 +117,7 @@ def ranks(
     )
 
 
-def read_compared(
+def _read_compared(
     table: Path, algorithm: str, condition: Names, responses: Names
 ) -> tuple["Designed", list[str], list[str] | None]:
     """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
@@ -173,4 +178,57 @@ def _print_ranks(found: "Ranks") -> None:
         [row["algorithm"], f"{row['rank_mean']:.2f}", NONE if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",
          str(row["first"]), str(row["cells"])]
         for row in found.summary.iter_rows(named=True)
+    ])  # fmt: skip
+
+
+@with_table_options
+def fairness(
+    table: Path,
+    *,
+    algorithm: Algorithm,
+    own: str,
+    standard: str,
+    available: str,
+    condition: Condition = None,
+    json_: Json = False,
+    output: Output = None,
+) -> None:
+    """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
+
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+        own: Column of the throughput of flows that use it.
+        standard: Column of the throughput of flows that use standard TCP beside it.
+        available: Column of the throughput that was available, as numbers or such as "20 Mbit/s".
+        output: File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
+    """
+    beside = None if output is None else output.with_stem(f"{output.stem}-beside")
+    check_new(output)
+    check_new(beside)
+    read, keys, _ = _read_compared(table, algorithm, condition, [own, standard])
+    with measurements.of_file(table):
+        parts = fair.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
+        points = fair.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
+    found = fair.fairness(points)
+    if json_:
+        print_json({"shares": plain(parts), "fairness": plain(found), "conditions": plain(points)})
+    else:
+        _print_shares(parts, found)
+        lacking = [name for name in read.runs[algorithm].cast(pl.String).unique(maintain_order=True).drop_nulls()
+                   if name not in found["algorithm"]]  # fmt: skip
+        if lacking:
+            print_text(f"\nleft out, as no run has both throughputs: {', '.join(lacking)}")
+    if output is not None and beside is not None:
+        plots.write(charts.share_bars(parts), output)
+        plots.write(charts.beside_standard(points), beside)
+
+
+def _print_shares(parts: "pl.DataFrame", found: "pl.DataFrame") -> None:
+    share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}
+    header = ["algorithm", "its share", "standard TCP beside it", "own / standard", "ahead", "behind", "sign test"]
+    print_table(header, [
+        [row["algorithm"], *(percent(share.get((row["algorithm"], flows)), 1) for flows in (ALTERNATIVE, STANDARD)),
+         NONE if row["ratio"] is None else f"{row['ratio']:.2f}".replace("inf", "∞"),
+         str(row["ahead"]), str(row["behind"]), f"p = {row['p']:.2g}"]
+        for row in found.iter_rows(named=True)
     ])  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink.diagnosis import evidence
-from tightlink.diagnosis.answers import Cause, Diagnosis
+from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.captured_alike import told_together
 from tightlink.diagnosis.captured_behind import at_receiver, somewhere
 from tightlink.diagnosis.captured_causes import (
@@ -36,13 +36,12 @@ from tightlink.diagnosis.captured_causes import (
     window,
 )
 from tightlink.diagnosis.captured_copies import at_two_places, has_copies, once, with_other_sides, without_copies
-from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
 from tightlink.diagnosis.captured_quic import QUIC, of_quic
 from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
 from tightlink.diagnosis.remarks import handshake, remarks
-from tightlink.diagnosis.vantage import NEVER, place, tells_place
-from tightlink.diagnosis.words import percent, small_percent
+from tightlink.diagnosis.vantage import NEVER, path_rtt_s, place, tells_place
+from tightlink.diagnosis.words import ms, percent, small_percent
 
 #: A share of its time in which a flow has nothing in flight, or no room in a window: worth a word; what bounds it.
 _SELDOM, _MOSTLY = 0.1, 0.5
@@ -52,6 +51,8 @@ _OFTEN: Final = 0.25
 _GROWTH: Final = 0.25
 #: Slow start has sent so many times what is in flight at its end, at most.
 _SLOW_START: Final = 4.0
+#: Less is not said beside a mean.
+_NOTHING_S: Final = 0.0001
 
 
 def of_captured(rows: Sequence[Mapping[str, Any]], asked: Collection[int] | None = None) -> list[Diagnosis]:
@@ -233,3 +234,39 @@ def _of_bursts(row: Mapping[str, Any]) -> str:
     if not evidence.losses_are_few(row, lost):
         return ""
     return f" bursts of losses ({small_percent(lost)} of the segments are retransmitted), as of a queue that overflows,"
+
+
+def delay_of(row: Mapping[str, Any]) -> Delay | None:
+    """What queues add to the round trips of a flow that was captured at its sender, or between both ends."""
+    shortest = row["rtt_min_s"]
+    if not shortest or not row["rtt_mean_s"] or row["rtt_samples"] < evidence.FEW_SAMPLES:
+        return None
+    if evidence.acks_wait_for_answers(row):
+        return None
+    # Percentiles are known within 1 %: they may be below the shortest.
+    p95 = max(0.0, row["rtt_p95_s"] - shortest)
+    if evidence.acks_are_delayed(row):
+        median = max(0.0, row["rtt_median_s"] - shortest)
+        text = (
+            f"queues on the path add {ms(median)} (median) to a shortest RTT of {ms(shortest)}, and the receiver "
+            "delays some ACKs"
+        )
+        return Delay("", median, None, shortest, True, text)  # noqa: FBT003
+    mean = row["rtt_mean_s"] - shortest
+    if mean > max(p95, _NOTHING_S):
+        # A few long ones lift the mean above what 95 % do not exceed.
+        most = f"under {ms(p95)}" if p95 >= _NOTHING_S else "nothing"
+        text = f"queues on the path add {most} to 95 % of the round trips, of which the shortest is {ms(shortest)}"
+    else:
+        upper = f" ({ms(p95)} at p95)" if p95 > mean else ""
+        text = f"queues on the path add {ms(mean)}{upper} to a shortest RTT of {ms(shortest)}"
+    return Delay("", mean, p95, shortest, True, text)  # noqa: FBT003
+
+
+def echoed_delay(row: Mapping[str, Any]) -> Delay:
+    """The delay that a capture at the receiver tells, where it found a queue."""
+    shortest = path_rtt_s(row)
+    median, p95 = row["rtt_echoed_median_s"] - shortest, row["rtt_echoed_p95_s"] - shortest
+    whole = "the handshake's" if row["initial_rtt_s"] else "a shortest"
+    text = f"queues on the path add {ms(median)} (median; {ms(p95)} at p95) to {whole} RTT of {ms(shortest)}"
+    return Delay("", median, p95, shortest, True, text)  # noqa: FBT003

@@ -211,6 +211,8 @@ def _over(found: Regimes, x: str, y: str, *, log: bool, ax: Axes | None) -> Axes
     ax = axes(ax)
     lengths = [length for length in found.lengths if y in length.points.columns]
     across = labels.axis(x, max((float(length.points[x][-1]) for length in lengths), default=None))
+    if x == "throughput_bps":
+        across = labels.Axis("bit rate" + across.title.removeprefix("throughput"), across.factor)
     up = labels.axis(y)
     if log:
         ax.set_xscale("log")
@@ -222,12 +224,9 @@ def _over(found: Regimes, x: str, y: str, *, log: bool, ax: Axes | None) -> Axes
             ax.plot([], [], color=palette.NEUTRAL, linestyle="none", label=region, **marker)
     if found.governs == x and found.onset is not None:
         _shade(ax, found, x, across.factor)
-    ax.set(xlabel="bit rate" + across.title.removeprefix("throughput") if x == "throughput_bps" else across.title,
-           ylabel=up.title)  # fmt: skip
     if not log:
         ax.set_xlim(left=0)
-    ax.set_ylim(bottom=0)
-    return legend(ax)
+    return _finished(ax, across, up)
 
 
 def _draw(ax: Axes, length: Length, x: tuple[str, labels.Axis], y: tuple[str, labels.Axis], color: str) -> None:

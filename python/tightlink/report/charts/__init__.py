@@ -18,15 +18,13 @@ from tightlink.report.charts.components import component_loadings, component_sco
 from tightlink.report.charts.correlation import correlation_histogram, correlation_matrix, index_index
 from tightlink.report.charts.delay import delay_throughput, distribution, quantiles
 from tightlink.report.charts.dendrograms import dendrogram, dendrograms
-from tightlink.report.charts.effects import main_effects, significance_map
+from tightlink.report.charts.effects import influence, main_effects, significance_map
 from tightlink.report.charts.explore import explore
-from tightlink.report.charts.influence import influence
 from tightlink.report.charts.levels import over_levels
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
-from tightlink.report.charts.linked import linked
+from tightlink.report.charts.linked import MOST_IN_SEQUENCE, linked, sequence
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
-from tightlink.report.charts.sequence import MOST_IN_SEQUENCE, sequence
 from tightlink.report.charts.side_by_side import compared_series, compared_values
 from tightlink.report.charts.verdicts import verdict_map
 from tightlink.report.thin import thin

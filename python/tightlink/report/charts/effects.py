@@ -1,4 +1,4 @@
-"""What each factor does to one response, and to all of them as a map."""
+"""What each factor does to one response, to all of them as a map, and how many of them it moves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, fixed, marked_cells, painted, tip
+from tightlink.report.charts.components import SHAPES
+from tightlink.report.charts.marks import PERCENT
+from tightlink.report.encoding import finished, fixed, legend_columns, marked_cells, painted, tip
 
 _CELL: Final = 26
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
@@ -38,6 +40,8 @@ _SHOWN: Final = {name: name for name in ("factor", "response", "low", "high")} |
     "mean_low": "mean at low", "mean_high": "mean at high", "effect": "effect", "relative_effect": "relative effect",
     "p": "p",
 }  # fmt: skip
+#: A row for a factor, in pixels.
+_ROW: Final = 22
 
 
 def main_effects(
@@ -193,3 +197,35 @@ def _tips(rows: pl.DataFrame) -> list[Any]:
     """What is shown of an effect where the mouse is."""
     formats = {name: ".3~g" for name, dtype in rows.schema.items() if dtype.is_float()} | {"relative_effect": ".1%"}
     return [tip(name, formats.get(name), text) for name, text in _SHOWN.items()]
+
+
+def influence(found: pl.DataFrame, *, names: Mapping[str, str] | None = None) -> alt.LayerChart:
+    """The share of responses that each factor moves, the most influential factor first.
+
+    Args:
+        found: What `tightlink.analysis.effects.influence.influence` found; a mark for each value of its first columns.
+        names: What to call factors; without it, the ends of their names that tell them apart.
+    """
+    by = found.columns[: found.columns.index("factor")]
+    means = found.group_by("factor", maintain_order=True).agg(pl.col("psi").mean())
+    factors = means.sort("psi", descending=True, maintain_order=True)["factor"].to_list()
+    short = names or labels.shortest(factors)
+    of = ", ".join(by)
+    shown = found.select(
+        "psi",
+        factor=pl.col("factor").replace_strict(short, return_dtype=pl.String),
+        by=pl.concat_str(by, separator=", ") if by else pl.lit(""),
+    )
+    kinds = shown["by"].unique(maintain_order=True).to_list()
+    legend = alt.Legend(title=of, symbolFillColor="transparent", symbolStrokeWidth=1.6, columns=legend_columns(kinds))
+    told: dict[str, Any] = {"type": "nominal", "legend": legend if by else None}
+    marks = alt.Chart(shown).mark_point(size=60, strokeWidth=1.6, opacity=1).encode(
+        x=alt.X("psi", type="quantitative", scale=alt.Scale(domain=[0, 1], padding=8), axis=alt.Axis(labelExpr=PERCENT),
+                title="influence Ψ: share of responses"),
+        y=alt.Y("factor", type="nominal", sort=[short[factor] for factor in factors], title=None,
+                axis=alt.Axis(grid=True, labelOverlap=False, labelLimit=260)),
+        color=alt.Color("by", scale=alt.Scale(domain=kinds, range=palette.SERIES), **told),
+        shape=alt.Shape("by", scale=alt.Scale(domain=kinds, range=SHAPES), **told),
+        tooltip=[tip("factor"), *([tip("by", title=of)] if by else []), tip("psi", ".1%", "Ψ")],
+    )  # fmt: skip
+    return finished(alt.LayerChart(layer=[marks]), _ROW * len(factors))

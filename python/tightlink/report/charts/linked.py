@@ -1,4 +1,4 @@
-"""Panels over the same time, one below the other: they zoom together, and a click in the legend picks out a line.
+"""Charts that a strip below zooms in to: panels over the same time, and the sequence numbers of a packet trace.
 
 Example:
     >>> rates = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["ftp"] * 2, "throughput_bps": [0.0, 2e6]})
@@ -16,7 +16,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
 from tightlink.plots.paper import STRIP
-from tightlink.report.encoding import axis_of, from_zero, legend_columns, painted, scaled, steps, thinned
+from tightlink.report.encoding import axis_of, from_zero, legend_columns, painted, scaled, steps, thinned, tip
 from tightlink.report.thin import thin
 
 #: Points of a panel, and of a line of it: several panels of so many are a file that can be mailed.
@@ -34,6 +34,15 @@ _PICK: Final = ("click a name in the legend to pick it out",)
 #: Names of the parts, by which the page finds them.
 _PANELS: Final = "panels"
 _ZOOM: Final = "zoom"
+#: How each kind of point is drawn: its colour, its symbol and its size.
+_KINDS: Final = {
+    "sent": (palette.SERIES[0], "circle", 9),
+    "acknowledged": (palette.SERIES[2], "stroke", 0),
+    "retransmitted": (palette.SERIES[4], "square", 26),
+    "lost": (palette.SERIES[1], "cross", 40),
+}
+#: Points of a kind beyond which some are left out.
+MOST_IN_SEQUENCE: Final = 4000
 
 
 def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[str] | None = None) -> alt.VConcatChart:
@@ -67,7 +76,7 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
         zero = y.endswith("_bps") or from_zero(kept, y)
         lines = alt.Chart(scaled(kept, {x: along, y: up}), name=f"panel_{place}")
         lines = lines.mark_line(strokeWidth=1.4, strokeJoin="round", strokeCap="round", clip=True).encode(
-            x=across(x, along.title if place == len(panels) - 1 else None),
+            x=_across(x, along.title if place == len(panels) - 1 else None),
             y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=zero, nice=steps(_HEIGHT)),
                     axis=alt.Axis(minExtent=_EXTENT, maxExtent=_EXTENT)),
             color=color, opacity=opacity if fading[place] else alt.OpacityValue(1),
@@ -75,7 +84,7 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
         drawn.append(lines.properties(height=_HEIGHT, width=_WIDTH, title=up.title))
         titles = {"x_title": along.title, "y_title": up.title}
         found.append({"name": f"panel_{place}", "x": x, "y": y, "by": by, **titles, "fading": fading[place]})
-    strip = strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ()))
+    strip = _strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ()))
     drawn[0] = drawn[0].add_params(chosen)
     above = alt.vconcat(*drawn, spacing=12, name=_PANELS).resolve_scale(x="shared")
     meta = {"panels": found, "note": next((note for note in notes if note), "")}
@@ -92,7 +101,7 @@ def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> Any:
     return painted(by, {name: colors[name] for name in drawn}, legend)
 
 
-def across(x: str, title: str | None) -> alt.X:
+def _across(x: str, title: str | None) -> alt.X:
     """The axis along of a chart that shows what its strip zooms in to; only the last panel has a title."""
     last = title is not None
     axis = alt.Axis(labels=last, ticks=last, grid=True)
@@ -100,7 +109,7 @@ def across(x: str, title: str | None) -> alt.X:
     return alt.X(x, type="quantitative", title=title, axis=axis, scale=scale)
 
 
-def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
+def _strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
     """All lines of a chart in small, over which one drags."""
     axis = alt.Axis(labels=False, ticks=False, grid=False, minExtent=_EXTENT, maxExtent=_EXTENT)
     encoding = first.encoding
@@ -112,3 +121,41 @@ def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
     )  # fmt: skip
     zoom = alt.selection_interval(name=_ZOOM, encodings=["x"])
     return lines.properties(height=34, width=_WIDTH).add_params(zoom)
+
+
+def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
+    """What was sent, retransmitted, lost and acknowledged, for `report.Chart`; it zooms by dragging over the strip.
+
+    Args:
+        frame: One row a point: ``time_s``, ``sequence``, and ``kind``, one of sent, acknowledged, retransmitted, lost.
+
+    >>> points = pl.DataFrame({"time_s": [0.0, 0.1], "sequence": [1.0, 1.0], "kind": ["sent", "lost"]})
+    >>> [layer["mark"]["type"] for layer in sequence(points).to_dict()["vconcat"][0]["layer"]]
+    ['line', 'point']
+    """
+    shown = [kind for kind in _KINDS if (frame["kind"] == kind).any()]
+    kept = thin(frame, "time_s", "sequence", by="kind", most=MOST_IN_SEQUENCE)
+    legend = alt.Legend(title=None, orient="top", symbolType="circle")
+    encoding: dict[str, Any] = {
+        "x": _across("time_s", "time (s)"),
+        "y": alt.Y("sequence", type="quantitative", title="sequence number", scale=alt.Scale(zero=False)),
+        "color": painted("kind", {kind: _KINDS[kind][0] for kind in shown}, legend),
+    }
+    points = [kind for kind in shown if kind != "acknowledged"]
+    told = [tip("kind"), tip("time_s", ".7~g", "time (s)"), tip("sequence", ",", "sequence number")]
+    line = alt.Chart(kept.filter(pl.col("kind") == "acknowledged")).mark_line(
+        interpolate="step-after", strokeWidth=1.2, clip=True
+    )
+    marks = alt.Chart(kept.filter(pl.col("kind") != "acknowledged")).mark_point(filled=True, opacity=0.9, clip=True)
+    symbols = alt.Shape("kind", type="nominal", legend=None,
+                        scale=alt.Scale(domain=points, range=[_KINDS[kind][1] for kind in points]))  # fmt: skip
+    # Vega's choice, a scale of places in between, has none for one kind alone.
+    scale = alt.Scale(type="ordinal", domain=points, range=[_KINDS[kind][2] for kind in points])
+    sizes = alt.Size("kind", type="ordinal", legend=None, scale=scale)
+    above = alt.layer(line.encode(**encoding), marks.encode(**encoding, shape=symbols, size=sizes, tooltip=told))
+    first = alt.Chart(kept).mark_line().encode(**encoding)
+    return alt.vconcat(
+        above.properties(height=380, width=900), _strip_of(first), spacing=4,
+        usermeta={"panels": [], "note": thinned(frame, kept, "kind")},
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent", y="independent")),
+    )  # fmt: skip
