@@ -159,17 +159,11 @@ def power_law(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[An
 
 
 def redrawn(residuals: NDArray[Any], parameters: int, samples: int, seed: int) -> NDArray[Any]:
-    """Residuals drawn anew, wide enough for the percentiles of what is fitted to them to be an interval.
+    """Rows of residuals drawn anew, wide enough for the percentiles of what is fitted to them to be an interval.
 
-    Fitting made them smaller than errors are, and percentiles know nothing of the uncertainty of their
-    spread: both are corrected as in T. C. Hesterberg: What Teachers Should Know About the Bootstrap, The
-    American Statistician 69(4), 2015, section 4.2.
-
-    Args:
-        residuals: Of a fit.
-        parameters: Fitted ones, the variance of the residuals among them.
-        samples: Rows to return.
-        seed: Equal seeds give equal rows.
+    Fitting made them smaller than errors are, and percentiles know nothing of the uncertainty of their spread: both are
+    corrected as in T. C. Hesterberg: What Teachers Should Know About the Bootstrap, The American Statistician 69(4),
+    2015, section 4.2. The variance of the residuals counts as one of the parameters that were fitted.
     """
     count = len(residuals)
     freedom = max(count - parameters + 1, 1)

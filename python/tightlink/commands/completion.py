@@ -19,7 +19,7 @@ _WHOLE: Final = r"""local IFS=$'\\n'; COMPREPLY=( $(compgen \1 -- "${cur}") ); c
 
 
 def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
-    """The command for an application."""
+    """The command that completes the commands of an application."""
 
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
         """Print the script with which a shell completes commands, options and files.

@@ -53,12 +53,7 @@ def class_for(path: Path, where: str, classes: Mapping[str, int | None], filling
 
     One that others' datagrams alone have, if these go first there, or have turns, and there is room; else one behind
     those that a strict queue puts in an order, or with turns of its weight; and a larger weight for one that they have.
-
-    Args:
-        path: Of a flow of the groups.
-        where: The link where they wait.
-        classes: Code points of the groups, nothing where they have none.
-        filling: What comes to the links of the run.
+    Code points of the groups are ``classes``, nothing where they have none.
     """
     link = path.crosses(where)
     if link is None or link.discipline not in {STRICT, DRR} or path.spec["traffic"]["kind"] not in _AT_A_RATE:

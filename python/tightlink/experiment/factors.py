@@ -66,11 +66,9 @@ class Factor:
     def of(cls, keys: str | Iterable[str], given: object, only: Mapping[str, object] | None = None) -> Self:
         """A factor from Python or TOML.
 
-        Args:
-            keys: Dotted path; several that change together as a tuple, or with ``&`` between them.
-            given: Levels: a list, a text as in `parse`, or a table with ``levels`` and ``if``. Of several
-                keys each level is a list of their values.
-            only: Values that other keys must have for it to matter.
+        Several keys that change together are a tuple, or have ``&`` between them; then each level is a list of their
+        values. Levels are given as a list, a text as in `parse`, or a table with ``levels`` and ``if``. ``only`` has
+        the values that other keys must have for it to matter.
         """
         if isinstance(keys, str):
             keys = (part.strip() for part in keys.split("&"))

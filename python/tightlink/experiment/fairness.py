@@ -32,12 +32,7 @@ _Places = dict[str, tuple[Sequence[str], Sequence[str]]]
 def fairness(flows: pl.DataFrame, run: Run | None = None) -> float | None:
     """Jain's index of the goodputs of flows that compete; of several sets of them, the one that shares least evenly.
 
-    Args:
-        flows: A row for each flow.
-        run: Whose flows they are, if its scenario is known, as that of a capture is not.
-
-    Returns:
-        Nothing where no two flows compete.
+    Which flows compete tells their run, if its scenario is known, as that of a capture is not. Nothing where none do.
     """
     indices = [
         jain(goodputs)

@@ -78,11 +78,6 @@ class Fraction:
 def fraction(factors: int, resolution: int | None, runs: int | None = None) -> Fraction:
     """The smallest design of a resolution, or the one of the highest resolution with at most so many runs.
 
-    Args:
-        factors: How many there are.
-        resolution: From 3 on, the least; without it, the highest that the runs allow.
-        runs: The most runs; without it, as many as the resolution takes.
-
     Raises:
         ScenarioError: The resolution takes more runs, or cannot be had.
     """

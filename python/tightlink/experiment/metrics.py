@@ -112,10 +112,7 @@ def of_each_flow(scenario: Scenario) -> bool:
 def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> dict[tuple[Any, ...], dict[str, float]]:
     """Of a table over time: what is counted added up, what is measured as its mean over time, by run.
 
-    Args:
-        table: Rows of intervals, of one label or of several, which are added.
-        name: Which table it is.
-        by: Columns that tell runs apart.
+    Rows are of intervals, of one label or of several, which are added; columns ``by`` tell runs apart.
     """
     counts, means = counted(name), measured(name)
     rows = table.group_by(*by, "label", maintain_order=True).agg(pl.col(counts).sum(), pl.col(means).drop_nulls())

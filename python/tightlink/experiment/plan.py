@@ -148,11 +148,8 @@ class Plan:
     ) -> Self:
         """A plan from the file of an experiment, or from that of a scenario.
 
-        Args:
-            path: TOML file.
-            vary: Factors, beside or instead of those of the file.
-            changes: Keys of the scenario to change, by dotted path.
-            settings: Of `Settings`, instead of those of the file; None leaves them as they are.
+        Factors are beside or instead of those of the file, ``changes`` are of the scenario's keys, by dotted path, and
+        settings those of `Settings`, of which None leaves the file's as they are.
         """
         file = Path(path)
         chosen = {name: value for name, value in settings.items() if value is not None}

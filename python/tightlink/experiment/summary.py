@@ -114,12 +114,8 @@ def width_of(metric: str) -> str:
 def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ()) -> pl.DataFrame:
     """A row for each cell: its means, and half their confidence intervals.
 
-    Columns are ``cell``, the keys, ``runs`` that are done, then each metric and what `width_of` names.
-
-    Args:
-        runs: The table of runs of a sweep, of which names are CELL/REPLICATION.
-        keys: Columns of what was varied.
-        copies: Cells whose replications are copies of one run: an interval of zero would say nothing.
+    Columns are ``cell``, the keys of what was varied, ``runs`` that are done, then each metric and what `width_of`
+    names. Cells whose replications are ``copies`` of one run have no interval: one of zero would say nothing.
     """
     metrics = metric_names(runs, keys)
     runs = without_censored(runs, cell())

@@ -32,10 +32,8 @@ _BOUNDS: Final = 10
 def late_s(packets: pl.DataFrame, *, comes: tuple[str, str], leaves: tuple[str, str]) -> pl.Series:
     """How long each ACK that was due at once took to come to its first link, in seconds.
 
-    Args:
-        packets: Of one TCP flow, in the order of their times.
-        comes: The ends of the link by which data come to the receiver.
-        leaves: Those of the first link on the way of its ACKs.
+    Of the packets of one TCP flow in the order of their times: ``comes`` are the ends of the link by which data come to
+    the receiver, ``leaves`` those of the first link on the way of its ACKs.
     """
     data = (pl.col("event") == "r") & is_on(comes) & carries()
     answers = (pl.col("event") == "+") & is_on(leaves)

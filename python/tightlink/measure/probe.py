@@ -118,15 +118,10 @@ def receive_tcp(
     windows: Sequence[int | None] = (),
     stop: int | None = None,
 ) -> TcpReceived:
-    """Receive what `send_tcp` sends, until so many of its connections have come and gone; others are turned away.
+    """Receive what `send_tcp` sends, at sockets as `listen` opens them, until ``flows`` connections have come and gone.
 
-    Args:
-        listeners: Listening sockets, as `listen` opens them.
-        flows: Connections to expect.
-        limit_s: Most time to take.
-        windows: The window in bytes that connections to each listener advertise; without one, the kernel's own, which
-            grows as it does.
-        stop: Descriptor that ends it when it can be read.
+    Others are turned away. To each listener connections advertise its window of ``windows`` in bytes; without one, the
+    kernel's, which grows as it does.
     """
     kept = [window if window is not None and can_advertise(window) else None for window in windows]
     for listener, window in zip(listeners, kept, strict=False):
@@ -195,15 +190,9 @@ def receive_udp(
     peer: str | None = None,
     stop: int | None = None,
 ) -> UdpReceived:
-    """Receive what `send_udp` sends.
+    """Receive what `send_udp` sends, from ``peer`` or from everyone, at a socket as `open_udp` opens it.
 
-    Args:
-        end: A bound socket, as `open_udp` opens it.
-        limit_s: Most time to take.
-        most: It ends after so many datagrams.
-        idle_s: It ends when nothing arrived for so long after the first datagram.
-        peer: Address whose datagrams count; without it, everyone's.
-        stop: Descriptor that ends it when it can be read.
+    It ends after ``most`` datagrams, or when nothing arrived for ``idle_s`` after the first one.
     """
     spec = json.dumps({"peer": peer, "most": most, "idle_s": idle_s})
     text, columns = _core.probe_udp_receive(spec, end.fileno(), limit_s=limit_s, stop=stop)
@@ -213,15 +202,9 @@ def receive_udp(
 def echo_udp(
     end: sockets.socket, *, peer: str, limit_s: float, most: int, idle_s: float = 1.0, stop: int | None = None
 ) -> int:
-    """Send the probes' datagrams of a peer back to it; how many.
+    """Send the probes' datagrams of ``peer``, and of nobody else, back to it; how many.
 
-    Args:
-        end: A bound socket.
-        peer: Address of the one who is answered, nobody else.
-        limit_s: Most time to take.
-        most: Most answers.
-        idle_s: It ends when nothing arrived for so long after the first datagram.
-        stop: Descriptor that ends it when it can be read.
+    It ends as `receive_udp` does.
     """
     spec = json.dumps({"peer": peer, "most": most, "idle_s": idle_s})
     text, _ = _core.probe_udp_echo(spec, end.fileno(), limit_s=limit_s, stop=stop)

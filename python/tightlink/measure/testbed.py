@@ -152,16 +152,9 @@ class Bed:
         devices: tuple[str, str] = ("wire0", "wire0"),
         mtu: int = ETHERNET_MTU,
     ) -> tuple[str, str]:
-        """A pair of devices, connected to each other, one in each of two hosts.
+        """A pair of devices, connected to each other, one in each of two hosts: their hardware addresses.
 
-        Args:
-            one: A host and its address, such as ("a", "10.0.0.1/24"); nothing for an address where it needs none.
-            other: The other host and its address.
-            devices: The names of the two devices.
-            mtu: Largest IP packet, in bytes.
-
-        Returns:
-            The hardware addresses of the two devices.
+        Each end is a host and its address, such as ("a", "10.0.0.1/24"), or none where it needs none.
         """
         (first, second), _ = self._ask("veth", host=one[0], device=devices[0], peer_host=other[0], peer=devices[1])
         for (host, address), device in zip((one, other), devices, strict=True):
@@ -251,13 +244,9 @@ class Bed:
     ) -> Program:
         """Start a program in a host.
 
-        Args:
-            host: Which.
-            argv: The program and its arguments.
-            descriptors: What it has as its descriptors 0, 1, 2, 3, …; without them it has nothing to read, and what it
-                writes is kept for `Program.finish`.
-            session: Whether it has its own session, so that Ctrl-C in a terminal does not reach it, and signals
-                reach all that it starts.
+        ``descriptors`` are what it has as 0, 1, 2, 3, …; without them it has nothing to read, and what it writes is
+        kept for `Program.finish`. With its own session Ctrl-C in a terminal does not reach it, and signals reach all
+        that it starts.
         """
         kept: list[int] = []
         nothing = os.open(os.devnull, os.O_RDONLY)

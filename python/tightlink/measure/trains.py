@@ -61,15 +61,8 @@ def send_trains(
 ) -> TrainsSent:
     """Send trains in this thread, which never sleeps; what the path does not take keeps the next train waiting.
 
-    Args:
-        end: A socket of UDP, connected.
-        payload_bytes: Of a datagram.
-        begin_ns: When to begin, of ``time.monotonic_ns()``.
-        stop_ns: When to stop.
-        interval_s: From datagram to datagram on average, in seconds; without it, as fast as can be.
-
-    Raises:
-        TightlinkError: The kernel does not cut trains, or does not take them.
+    Times to begin and to stop are of ``time.monotonic_ns()``. Without ``interval_s``, the mean time from datagram to
+    datagram, they come as fast as can be.
     """
     train = min(LONGEST if interval_s is None else PACED, _LARGEST_BYTES // payload_bytes)
     every_ns = 0.0 if interval_s is None else interval_s * train * _NS

@@ -19,9 +19,7 @@ from tightlink.lazy import Array, ArrayLike, np
 class UpTime:
     """The time that a link is up, as a clock that stands still while it is down.
 
-    Args:
-        link: The link as the engine gets it; one that never fails, or at times that nobody wrote down, counts as up.
-        duration_s: Until when its outages are looked at, in seconds.
+    A link, as the engine gets it, that never fails, or at times that nobody wrote down, counts as up.
     """
 
     def __init__(self, link: Mapping[str, Any], duration_s: float) -> None:

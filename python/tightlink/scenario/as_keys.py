@@ -20,9 +20,7 @@ from tightlink.errors import show
 def as_keys(one: str, several: str = "") -> Hint:
     """What to write for an argument that is a key of the scenario.
 
-    Args:
-        one: What sets it, with {key} and {value}.
-        several: What varies it, where the argument has a list of values.
+    ``one`` sets it, with {key} and {value}; ``several`` varies it, where the argument has a list of values.
     """
 
     def hint(name: str, value: object, given: Sequence[object]) -> str | None:

@@ -11,12 +11,7 @@ from collections.abc import Callable
 
 
 class MissingAttributeError(AttributeError):
-    """An attribute that there is not; what was meant is looked for when the error is shown, which most are not.
-
-    Args:
-        said: What is wrong.
-        meant: Finds what was probably meant, or nothing.
-    """
+    """An attribute that there is not; what was meant is looked for when the error is shown, which most are not."""
 
     def __init__(self, said: str, meant: Callable[[], str | None]) -> None:
         super().__init__(said)

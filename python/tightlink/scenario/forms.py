@@ -30,8 +30,7 @@ _TEXT, _LIST, _TABLE = "<a text>", "<a list>", "<a table>"
 class Forms:
     """Annotation of a union: how a value is written says which of the forms it has, so that errors are of that one.
 
-    Args:
-        keys: Keys that say the kind of a table by themselves.
+    Some keys, by name, say the kind of a table by themselves.
     """
 
     def __init__(self, keys: Mapping[str, str] | None = None) -> None:

@@ -110,13 +110,7 @@ class Node(Table):
 
 
 def processor_spec(key: str, processor: Processor, duration: float) -> dict[str, Any]:
-    """A processor as the engine reads it.
-
-    Args:
-        key: Dotted path of its table, for errors.
-        processor: With every default filled in.
-        duration: Of the run, in seconds.
-    """
+    """A processor, with every default filled in, as the engine reads it; ``key`` is its table's path, for errors."""
     background, meter = processor.background, processor.meter
     for name, jobs in (("background", background), ("meter", meter)):
         if jobs is not None and duration / units.time(jobs.every) > _MOST_JOBS:
@@ -147,9 +141,7 @@ def processor_spec(key: str, processor: Processor, duration: float) -> dict[str,
 def check_output_rings(scenario: Scenario, default: str) -> None:
     """An error where a link has its own queue and its node an output ring.
 
-    Args:
-        scenario: As it was written.
-        default: The profile's queue, which says nothing where it is written out.
+    The profile's queue, ``default``, says nothing where it is written out.
     """
     rings = {
         name: node.processor.output_ring

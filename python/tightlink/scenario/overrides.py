@@ -92,9 +92,7 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
 def in_unit_of_before(error: ScenarioError, before: dict[str, Any]) -> ScenarioError:
     """The same error, which suggests the unit that a key had where it was changed to a bare number.
 
-    Args:
-        error: Of a scenario with changes.
-        before: The scenario's dictionary without them.
+    ``before`` is the scenario's dictionary without the changes.
     """
     for problem in (error, *error.others):
         number, had = problem.value, next(iter(values_at(before, problem.key or "")), None)

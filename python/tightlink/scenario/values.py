@@ -186,11 +186,9 @@ _IN_SI: Final[dict[units.Kind, tuple[str, Callable[[object], float]]]] = {
 
 
 def in_si(table: Table, *without: str) -> dict[str, Any]:
-    """The keys of a table as the engine reads them: quantities in SI units, in which their keys end.
+    """The keys of a table with its defaults as the engine reads them: quantities in SI units, in which their keys end.
 
-    Args:
-        table: With its defaults.
-        without: Keys that the engine does not read, or not so.
+    Keys that the engine does not read, or not so, are ``without``.
     """
     return {
         key + unit: None if (value := getattr(table, name)) is None else read(value)

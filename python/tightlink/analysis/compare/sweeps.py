@@ -62,15 +62,7 @@ def matched(
 ) -> tuple[list[pl.DataFrame], tuple[str, ...]]:
     """The runs of both that are done, with what they have in common as ``entity``, their ``BLOCK`` and their metrics.
 
-    Args:
-        sides: Two folders.
-        frames: Their tables of runs.
-        shared: Keys that both have.
-        names: What the two are called.
-        over_others: Whether what else was varied is averaged over, rather than told apart.
-
-    Returns:
-        The runs, and notes on what only one of the two varied.
+    What else was varied is averaged over (``over_others``), or told apart. Notes say what only one of the two varied.
     """
     done = [frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame for frame in frames]
     others = [[key for key in side.varied if key not in {*shared, _SEED}] for side in sides]

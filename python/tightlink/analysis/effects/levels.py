@@ -38,13 +38,7 @@ _CELL: Final = "cell"
 def over_levels(runs: pl.DataFrame, key: str, metrics: Sequence[str], copies: Sequence[str] = ()) -> pl.DataFrame:
     """A row for each level of a factor: means over the combinations that have it, and half their confidence intervals.
 
-    What other factors do is no noise. There is no interval where a combination has one run, or copies of one.
-
-    Args:
-        runs: The table of runs of a sweep, of which names are CELL/REPLICATION.
-        key: The factor.
-        metrics: Which columns.
-        copies: Combinations whose replications are copies of one run.
+    What other factors do is no noise. There is no interval where a combination has one run, or ``copies`` of one run.
 
     Returns:
         The key, ``runs``, each metric and what `width_of` names; levels in the order of their numbers in SI, else as

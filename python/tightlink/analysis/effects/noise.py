@@ -95,13 +95,8 @@ def noise(design: TwoLevel, values: Array, cells: NDArray[np.int64] | None = Non
     """The noise of a response, by the runs of a design that have it.
 
     Runs of equal levels that are equal are copies and no replications; where there are too few effects for Lenth's
-    method, they say that nothing is left to chance.
-
-    Args:
-        design: The levels of the runs.
-        values: The response of each.
-        cells: The combination and the replication of each (`cells_of`), where other columns may tell these than the
-            factors of the design.
+    method, they say that nothing is left to chance. ``cells`` are the combination and the replication of each run
+    (`cells_of`), where other columns may tell these than the factors of the design.
     """
     least = _ROUNDING * float(np.abs(values).max())
     groups = {REPLICATIONS: design.signs if cells is None else np.column_stack([design.signs, cells[:, 0]])}

@@ -56,11 +56,7 @@ class Opposite:
 def opposite(runs: pl.DataFrame, factor: str, other: str, response: str) -> Opposite | None:
     """Two opposite effects of a factor at two levels of another factor, if there are any that are not small or chance.
 
-    Args:
-        runs: The table of runs of a sweep, of which names are CELL/REPLICATION.
-        factor: Column of the factor.
-        other: Column of the other factor; each of its levels meets each of the factor's.
-        response: Column of numbers that came out.
+    Each level of the other factor meets each of the factor's in the table of runs of a sweep.
 
     Returns:
         What is largest; nothing where some combination has no number, or no effect is beyond a quarter of the range of

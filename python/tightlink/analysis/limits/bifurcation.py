@@ -97,13 +97,10 @@ class Return:
 
 
 def returns_to_branch(series: pl.DataFrame, branch_bps: float, *, within: float = 0.02) -> Return:
-    """Whether throughput that starts off a branch comes back to it.
+    """Whether throughput that starts off a branch comes back to it, within a share above the noise of the samples.
 
-    Args:
-        series: ``time_s`` and ``throughput_bps`` of a link that starts disturbed, such as empty or with
-            a full queue: each sample the mean since the one before.
-        branch_bps: The throughput of the branch.
-        within: How near is on the branch, as a share of it; above the noise of the samples.
+    The series has ``time_s`` and ``throughput_bps`` of a link that starts disturbed, such as empty or with a full
+    queue: each sample the mean since the one before.
 
     Raises:
         MeasurementError: The series is too short, not in order of time, or never off the branch.

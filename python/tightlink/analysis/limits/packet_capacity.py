@@ -16,20 +16,13 @@ from tightlink import units
 
 
 def packet_capacity(processor: Mapping[str, Any], packet_bytes: int, *, arriving: bool = True) -> Fraction | None:
-    """Packets of one size that a processor carries in a second without loss.
+    """Packets of one size, headers included, that a processor carries in a second without loss.
 
-    At the capacity C the processor has work all the time: C × (interrupt + per_packet + per_byte × size) is
-    one, but for the time that background work is guaranteed. Guaranteed work g gets its share of the time
-    that interrupts leave, and never more than it asks for, b: the larger of C = (1 − g) / (work + (1 − g) ×
-    interrupt) and C = (1 − b) / (work + interrupt).
-
-    Args:
-        processor: The keys of ``node.NAME.processor``, as a scenario writes them.
-        packet_bytes: Size of the packets, headers included.
-        arriving: Whether they come from a link, so that each costs an interrupt; a host's own do not.
-
-    Returns:
-        Nothing where packets cost it nothing.
+    At the capacity C the processor has work all the time: C × (interrupt + per_packet + per_byte × size) is one, but
+    for the time that background work is guaranteed. Guaranteed work g gets its share of the time that interrupts leave,
+    and never more than it asks for, b: the larger of C = (1 − g) / (work + (1 − g) × interrupt) and C = (1 − b) / (work
+    + interrupt). The keys are those of ``node.NAME.processor``. Packets that come from a link (``arriving``) cost an
+    interrupt each, a host's own do not. Nothing where packets cost it nothing.
     """
     work = _time(processor, "per_packet") + _time(processor, "per_byte") * packet_bytes
     interrupt = _time(processor, "interrupt") if arriving else Fraction(0)

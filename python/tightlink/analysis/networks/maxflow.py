@@ -67,15 +67,8 @@ class MaximumFlow:
 def maximum_flow(edges: Sequence[Edge], nodes: Mapping[str, Fraction], source: str, target: str) -> MaximumFlow:
     """The maximum flow from a source to a target, its minimum cut and its paths.
 
-    Args:
-        edges: With names that differ.
-        nodes: Capacities of the nodes that have one. That of the source limits what it sends, that of
-            the target what it receives.
-        source: Where the flow begins.
-        target: Where it ends; another node.
-
-    Returns:
-        The flow; zero, with no path, where no way leads from the source to the target.
+    Edges have names that differ. The capacity of the source limits what it sends, that of the target what it receives.
+    Where no way leads from the source to the target the flow is zero, with no path.
     """
     # Whole numbers instead of fractions: the search adds and compares them much faster.
     limits = [edge.capacity for edge in edges if edge.capacity is not None] + list(nodes.values())

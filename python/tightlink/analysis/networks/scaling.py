@@ -53,10 +53,8 @@ class Collapse:
 def collapse(points: pl.DataFrame, critical: float, *, resamples: int = _RESAMPLES) -> Collapse:
     """Find the exponents with which curves of several sizes become one.
 
-    Args:
-        points: ``size``, ``x``, ``y`` and ``error``, the standard error of y; several sizes, each over several x.
-        critical: xc.
-        resamples: For the intervals: values of y are drawn anew with their errors.
+    Points have ``size``, ``x``, ``y`` and ``error``, the standard error of y; several sizes, each over several x. For
+    the intervals, values of y are drawn anew with their errors.
     """
     curves = []
     for (size,), part in points.sort("size", "x").group_by("size", maintain_order=True):

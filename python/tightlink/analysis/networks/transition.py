@@ -131,14 +131,9 @@ def rise(
 ) -> Estimate:
     """The critical load from the susceptibility: where it comes to half of the level that it has just above.
 
-    Windows of W seconds round the step towards smaller loads, by about 1 / √(W × capacity of the full link).
-
-    Args:
-        loads: Ascending.
-        values: χ at each.
-        errors: Standard error of each.
-        critical: The critical load from the order parameter, from which to 1.07 times it the level is read.
-        resamples: For the interval: values are drawn anew with their errors.
+    The level is read from the critical load by the order parameter, ``critical``, to 1.07 times it. Windows of W
+    seconds round the step towards smaller loads, by about 1 / √(W × capacity of the full link). For the interval values
+    are drawn anew with their standard errors.
     """
     x, y, width = (np.asarray(part, dtype=float) for part in (loads, values, errors))
     at = (x >= critical * (1 - 1e-9)) & (x <= critical * _LEVEL)

@@ -175,19 +175,11 @@ class BulkPath:
         sample_s: float | None = None,
         tcp: Mapping[str, Any] | None = None,
     ) -> Scenario:
-        """A transfer over it.
+        """A transfer over it: flows with windows in packets, all from time 0 on.
 
-        Args:
-            window: Of each flow, in packets.
-            flows: In parallel, all from time 0 on.
-            seed: Of the cross traffic.
-            bytes_each: What each flow sends; without it, data never end.
-            traffic: More traffic, by name, between the hosts that `competing_ends` names.
-            sample_s: Interval of the table ``series``.
-            tcp: Keys of the transport beyond those of the path, such as ``initial_ssthresh``.
-
-        Raises:
-            ValueError: More traffic between two hosts.
+        Each flow sends ``bytes_each``; without it, data never end. More traffic, by name, is between the hosts that
+        `competing_ends` names; ``tcp`` has keys of the transport beyond those of the path, and ``sample_s`` is the
+        interval of the table ``series``. The seed is that of the cross traffic.
         """
         transport = Tcp(
             congestion=self.congestion,

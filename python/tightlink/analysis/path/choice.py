@@ -41,12 +41,9 @@ class Choice:
 
 
 def choose(cells: pl.DataFrame, *, little: float = LITTLE, most_bps: float | None = None) -> Choice:
-    """Choose by both rules.
+    """Choose by both rules, for a largest loss that is little, and perhaps a goodput not to be exceeded.
 
-    Args:
-        cells: With ``window_packets``, ``flows``, ``goodput_bps`` and ``loss``; other columns are kept.
-        little: Largest loss that still counts as little.
-        most_bps: Goodput not to be exceeded, to leave the rest of the bandwidth unused.
+    Cells have ``window_packets``, ``flows``, ``goodput_bps`` and ``loss``; other columns are kept.
     """
     if most_bps is not None:
         cells = cells.filter(pl.col("goodput_bps") <= most_bps)

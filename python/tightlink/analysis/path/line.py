@@ -35,10 +35,8 @@ _IDLE: Final = ("none", "keep", 0.0, {"overhead": "0 B", "smallest": "0 B"})
 def line_of(link: Duplex, explicit: Duplex, *, turned: bool) -> dict[str, Any]:
     """The keys of a path's link that no number of `BulkPath` stands for; none of a plain link that is alike both ways.
 
-    Args:
-        link: As it was written.
-        explicit: With the defaults of its profile.
-        turned: Whether data go from its second end to the first.
+    The link is given as it was written, and with the defaults of its profile; ``turned`` where data go from its second
+    end to the first.
     """
     there, back = (wire.written() for wire in link.directions())
     if there.keys() <= _NUMBERS and there | {"delay": None} == back | {"delay": None}:

@@ -33,15 +33,10 @@ class Law(Protocol):
 
 
 def mean_window(law: Law, loss: float, *, rtt_s: float, losses: int, seed: int | None = None) -> float:
-    """Packets per round trip, the mean over time.
+    """Packets per round trip, the mean over so many losses, of a law that is used up, as it remembers.
 
-    Args:
-        law: Of the control; it is used up, as it remembers.
-        loss: Share of packets lost.
-        rtt_s: Round-trip time.
-        losses: How many to go through.
-        seed: Of distances between losses that are random, as if each packet were lost by itself; without it,
-            all distances are equal.
+    With a seed the distances between losses are random, as if each packet were lost by itself; without one all are
+    equal.
     """
     draw = None if seed is None else np.random.default_rng(seed)
     # Where Reno would be: a beginning that is soon forgotten.

@@ -150,14 +150,9 @@ def standardised(values: Array, scale: Array) -> Array:
 def dendrogram(
     names: Sequence[str], distances: Array, *, condition: str = "", cut: float = CUT, responses: int = 0
 ) -> Dendrogram:
-    """Average linkage of things whose distances from each other are known.
+    """Average linkage of things whose distances from each other, square and symmetric, are known.
 
-    Args:
-        names: The things.
-        distances: Square and symmetric.
-        condition: What to call the dendrogram.
-        cut: Share of the largest linkage below which joins are coloured.
-        responses: How many responses the distances come from.
+    Joins below the share ``cut`` of the largest linkage are coloured.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform

@@ -51,11 +51,8 @@ def compared(
 ) -> dict[str, Compared]:
     """The mean of each response over the runs of each algorithm, by condition.
 
-    Args:
-        runs: A row a run, or a row for each number in columns ``response`` and ``value``.
-        condition: Column, or columns, of the condition.
-        algorithm: Column of the algorithm.
-        responses: Which responses; without them, all columns of numbers that are neither.
+    Runs are a row each, or a row for each number in columns ``response`` and ``value``. Without responses named, all
+    columns of numbers are some that are neither the algorithm nor the condition.
     """
     keys = columns_of(condition)
     present(runs, [*keys, algorithm])

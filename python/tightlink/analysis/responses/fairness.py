@@ -83,15 +83,8 @@ def beside(
 ) -> pl.DataFrame:
     """An algorithm's throughput beside that of the standard TCP that competes with it, a row for each condition.
 
-    Args:
-        runs: A row a run; runs of the same algorithm under the same condition are averaged.
-        condition: Column, or columns, of the condition.
-        algorithm: Column of the algorithm.
-        own: Column of the throughput of flows that use it.
-        standard: Column of the throughput of flows that use standard TCP beside it.
-
-    Returns:
-        The columns of the condition, algorithm, own and standard, under these two columns' names.
+    Runs of the same algorithm under the same condition are averaged. The columns are those of the condition, algorithm,
+    own and standard, under these two columns' names.
     """
     keys = columns_of(condition)
     present(runs, [*keys, algorithm])

@@ -19,12 +19,9 @@ def hits(offered: pl.DataFrame, lost: pl.DataFrame, round_trip_s: float) -> pl.D
     """Congestion events with the flows that are active in each, and what each of these lost in it.
 
     A flow is active in an event if it offered a packet to the link, or lost one, from a round trip before the first
-    drop of the event to the last. So no packet counts for two events.
-
-    Args:
-        offered: ``time_s`` and ``flow`` of each packet that came to the link, those that were dropped too.
-        lost: The same of each packet that was dropped, with the time of the drop.
-        round_trip_s: Drops that are no further apart are one event.
+    drop of the event to the last; drops that are no further apart than a round trip are one event. So no packet counts
+    for two events. ``offered`` has ``time_s`` and ``flow`` of each packet that came to the link, ``lost`` those that
+    were dropped, with the time of the drop.
 
     Returns:
         A row for each event and flow: ``event`` (from 0 on), ``begin_s``, ``end_s``, ``flow``, ``packets`` (offered in

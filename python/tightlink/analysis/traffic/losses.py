@@ -109,11 +109,9 @@ def of_packets(
 ) -> list[Place]:
     """The links of a table like ``packets`` of a run: ``event`` (+ and d), ``time_s``, ``flow``, and what tells links.
 
-    Args:
-        packets: Of the columns ``from`` and ``to`` each pair is a link; without them all is one. Where there are
-            ``type`` and ``reason``, only data packets of TCP count that were not lost on a wire.
-        flows: What is known of the flows.
-        links: Names of links, and how many packets each marked, by their ends.
+    Each pair of the columns ``from`` and ``to`` is a link; without them all is one. Where there are ``type`` and
+    ``reason``, only data packets of TCP count that were not lost on a wire. ``flows`` is what is known of the flows,
+    ``links`` has names of links, and how many packets each marked, by their ends.
     """
     lacking = [name for name in _NEEDED if name not in packets.columns]
     if lacking:

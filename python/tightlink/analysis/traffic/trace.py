@@ -20,12 +20,7 @@ from tightlink.lazy import pl
 
 
 def journeys(packets: pl.DataFrame, *, to: str, flow: int | None = None) -> pl.DataFrame:
-    """The data packets that arrived at a node, in the order of their arrival.
-
-    Args:
-        packets: Table ``packets`` of a run.
-        to: The node at which they arrive.
-        flow: Number of the flow; without it, those of all flows.
+    """The data packets of a flow, or of all, that arrived at a node, in the order of their arrival.
 
     Returns:
         ``sent_s`` (offered at the source), ``arrived_s``, ``latency_s`` and ``size_bytes``, a row for

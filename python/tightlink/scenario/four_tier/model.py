@@ -167,11 +167,7 @@ class FourTier(Table):
         return Scenario.from_dict(tables(self))
 
     def distortion(self, *, of: float = 1.0) -> str | None:
-        """What became of the network at its scale, in two sentences; nothing at the scale that it is compared with.
-
-        Args:
-            of: The scale at which it is what it is to stand for.
-        """
+        """What became of the network at its scale, in two sentences; nothing at the scale ``of`` that it stands for."""
         from tightlink.scenario.four_tier.scaling import distortion
 
         return distortion(self, of=of)

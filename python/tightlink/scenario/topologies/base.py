@@ -163,14 +163,9 @@ def check_rate(written: Mapping[str, Any], key: str) -> None:
 def group_spans(
     name: str, group: str, key: str, written: Mapping[str, Any], ends: Mapping[int, tuple[str, str]]
 ) -> Iterator[Span]:
-    """The links ``name.group[i]`` in the order of ``ends``, which gives the two ends of each by its number.
+    """The links ``name.group[i]`` of a topology in the order of ``ends``, which gives both ends of each by its number.
 
-    Args:
-        name: Of the topology.
-        group: Of the links.
-        key: Of the table that ``written`` comes from, for errors.
-        written: What all have, or lists.
-        ends: All of them.
+    ``written`` is what all have, or lists of it, and comes from the table at ``key``, for errors.
     """
     table = f"topology.{name}.{key}"
     wires = list(directions(written, len(ends)))
