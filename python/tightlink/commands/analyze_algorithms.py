@@ -58,12 +58,7 @@ def clusters(
 
 @finds()
 def outliers(
-    table: Path,
-    *,
-    algorithm: Algorithm,
-    condition: Condition = None,
-    responses: Names = None,
-    level: float = 0.05,
+    table: Path, *, algorithm: Algorithm, condition: Condition = None, responses: Names = None, level: float = 0.05
 ) -> Finding:
     """Find where an algorithm is unlike all others: an outlier by Grubbs' test, filtered by its relative effect.
 
@@ -110,11 +105,7 @@ def ranks(
             both = f"The {best} of each of {responses_} responses has rank 1, be that good or bad"
             print_text(f"\n{both}, and p is of the mean rank under each condition: --responses names one.")
 
-    return Finding(
-        lambda: {"finding": found.sentence()} | plain(found),
-        words,
-        lambda: charts.rank_scatter(found),
-    )
+    return Finding(lambda: {"finding": found.sentence()} | plain(found), words, lambda: charts.rank_scatter(found))
 
 
 def _read_compared(

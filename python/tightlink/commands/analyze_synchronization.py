@@ -26,12 +26,7 @@ _TABLES: Final = ("flows", "events", "losses")
 
 @finds("a figure, losses of each flow and the share of flows in each event")
 def synchronization(
-    table: Table,
-    *,
-    link: str | None = None,
-    round_trip: str | None = None,
-    begin: str = "0 s",
-    end: str | None = None,
+    table: Table, *, link: str | None = None, round_trip: str | None = None, begin: str = "0 s", end: str | None = None
 ) -> Finding:
     """Find whether flows that share a link lose packets in the same congestion events, beyond chance.
 

@@ -38,12 +38,7 @@ _INTERVAL: Final = "10 ms"
 
 @finds("a figure, variance over time scales and spikes")
 def traffic(
-    table: Table,
-    *,
-    column: Names = None,
-    begin: str = "0 s",
-    end: str | None = None,
-    interval: str = _INTERVAL,
+    table: Table, *, column: Names = None, begin: str = "0 s", end: str | None = None, interval: str = _INTERVAL
 ) -> Finding:
     """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
 

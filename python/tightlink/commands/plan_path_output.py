@@ -49,11 +49,7 @@ class Answer:
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
         """The three settings that are compared."""
-        return {
-            "default": self.found.baseline,
-            "cheapest": self.found.choice.cheapest,
-            "best": self.found.choice.best,
-        }
+        return {"default": self.found.baseline, "cheapest": self.found.choice.cheapest, "best": self.found.choice.best}
 
 
 def answered(

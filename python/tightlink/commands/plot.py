@@ -13,12 +13,7 @@ from tightlink.report.figures import figure, figures
 
 @with_table_options
 def plot(
-    folder: Path,
-    name: str | None = None,
-    *,
-    output: Output = None,
-    controls: Controls = None,
-    json_: Json = False,
+    folder: Path, name: str | None = None, *, output: Output = None, controls: Controls = None, json_: Json = False
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 

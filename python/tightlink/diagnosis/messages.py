@@ -26,10 +26,7 @@ _SAID: Final[dict[str, tuple[str, str]]] = {
             "what bounds the rate of the flows within cannot be told"
         ),
     ),
-    "quic": (
-        "unknown",
-        "datagrams, likely of QUIC, whose ACKs are encrypted: what bounds the rate cannot be told",
-    ),
+    "quic": ("unknown", "datagrams, likely of QUIC, whose ACKs are encrypted: what bounds the rate cannot be told"),
     "icmp": (
         "application",
         "ICMP messages, such as pings or errors, sent as something asks for them; the tables do not have their types",

@@ -39,11 +39,7 @@ _SECOND: Final = 0.3
 
 
 def delay(
-    row: Mapping[str, Any],
-    path: Path,
-    shortest_s: float | None = None,
-    *,
-    fill: Callable[[str], str] = lambda _: "",
+    row: Mapping[str, Any], path: Path, shortest_s: float | None = None, *, fill: Callable[[str], str] = lambda _: ""
 ) -> Delay:
     """The delay that queues add to the round trip of a flow, or to the way of its datagrams.
 

@@ -234,11 +234,7 @@ def _groups(flows: Iterable[Mapping[str, Any]], completions: Iterable[Mapping[st
 
 
 def _helps(before: _Group, after: _Group) -> bool:
-    pairs = [
-        (before.waits_s, after.waits_s),
-        (before.rtt_s, after.rtt_s),
-        (1 - before.complete, 1 - after.complete),
-    ]
+    pairs = [(before.waits_s, after.waits_s), (before.rtt_s, after.rtt_s), (1 - before.complete, 1 - after.complete)]
     # TCP retransmits what it loses: longer round trips for fewer losses alone bring it nothing.
     if before.datagrams or after.rtt_s <= (1 + _GAINS) * before.rtt_s:
         pairs += [(before.lost, after.lost)] if _is_no_chance(before.dropped, after.dropped) else []

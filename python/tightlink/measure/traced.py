@@ -247,13 +247,7 @@ def series_of_link(
 
 
 def series_of_flow(
-    packets: pl.DataFrame,
-    flow: int,
-    label: str,
-    way: Way,
-    times: Sequence[float],
-    *,
-    header_bytes: int | None = None,
+    packets: pl.DataFrame, flow: int, label: str, way: Way, times: Sequence[float], *, header_bytes: int | None = None
 ) -> pl.DataFrame:
     """Samples of a flow: its throughput in the interval that ends then.
 

@@ -52,12 +52,7 @@ class TrainsSent:
 
 
 def send_trains(
-    end: socket.socket,
-    *,
-    payload_bytes: int,
-    begin_ns: int,
-    stop_ns: int,
-    interval_s: float | None = None,
+    end: socket.socket, *, payload_bytes: int, begin_ns: int, stop_ns: int, interval_s: float | None = None
 ) -> TrainsSent:
     """Send trains in this thread, which never sleeps; what the path does not take keeps the next train waiting.
 

@@ -36,11 +36,7 @@ _WORDS: Final = {
 
 
 def write_comparison(
-    found: Comparison,
-    folder: str | os.PathLike[str],
-    names: tuple[str, str],
-    *,
-    laboratories: Sequence[Offer] = (),
+    found: Comparison, folder: str | os.PathLike[str], names: tuple[str, str], *, laboratories: Sequence[Offer] = ()
 ) -> Path:
     """Write ``report.html`` of a comparison into a folder; names are what the two are called, such as their folders."""
     place = Path(folder)

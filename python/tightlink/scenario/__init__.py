@@ -21,17 +21,7 @@ from tightlink.scenario.delays import (
 )
 from tightlink.scenario.disciplines import DropTail, Pie, Policer, Red, Rem, Threshold
 from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
-from tightlink.scenario.held_disciplines import (
-    Cake,
-    Cobalt,
-    Codel,
-    Drr,
-    DualPi2,
-    FqCobalt,
-    FqCodel,
-    FqPie,
-    Strict,
-)
+from tightlink.scenario.held_disciplines import Cake, Cobalt, Codel, Drr, DualPi2, FqCobalt, FqCodel, FqPie, Strict
 from tightlink.scenario.links import Duplex, Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, loads_stored, understood
 from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossStep, LossTable

@@ -247,8 +247,7 @@ ChangingDelay = Annotated[
 ]
 #: What is added to the delay of each packet.
 AnyJitter = Annotated[
-    Nothing | UniformJitter | NormalJitter | ParetoJitter | GammaJitter | JitterTable,
-    Forms({"quantiles": "quantiles"}),
+    Nothing | UniformJitter | NormalJitter | ParetoJitter | GammaJitter | JitterTable, Forms({"quantiles": "quantiles"})
 ]
 
 

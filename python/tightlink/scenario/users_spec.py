@@ -180,10 +180,4 @@ def _long_lived(key: str, name: str, entry: LongLived, interfaces: list[str], sc
     if interface not in interfaces:
         suggestion = in_quotes(interface, interfaces)
         raise ScenarioError(one_of(interfaces), key=f"{key}.interface", value=interface, suggestion=suggestion)
-    return {
-        "name": name,
-        "from": ends[0],
-        "to": ends[1],
-        "interface": interfaces.index(interface),
-        "start_s": start,
-    }
+    return {"name": name, "from": ends[0], "to": ends[1], "interface": interfaces.index(interface), "start_s": start}

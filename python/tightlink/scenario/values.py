@@ -151,9 +151,7 @@ SizePoint = Annotated[str, _quantity(units.SIZE, zero=True, largest=2**53), _sch
 FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _schema("50 packets", "75 kB")]
 Mtu = Annotated[str, _quantity(units.SIZE, smallest=(_SMALLEST_MTU,), largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
-    str,
-    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=MOST_PACKETS),
-    _schema("20 packets", "64 KiB", "1 BDP"),
+    str, _quantity(units.PACKETS, units.SIZE, units.BDP, largest=MOST_PACKETS), _schema("20 packets", "64 KiB", "1 BDP")
 ]
 Threshold = Annotated[
     str,

@@ -156,11 +156,7 @@ def of_others(
 
 
 def _flooded(
-    bps: Estimate,
-    lasting: Estimate | None,
-    trains: PacketTrains,
-    flood: Overload,
-    doubts: list[tuple[str, str]],
+    bps: Estimate, lasting: Estimate | None, trains: PacketTrains, flood: Overload, doubts: list[tuple[str, str]]
 ) -> tuple[Estimate, Estimate | None]:
     """The rate, held against that of the overload while the queue was full, and the queue."""
     rough = lasting if lasting is not None and trains.short else bps

@@ -103,9 +103,7 @@ def of_run(run: Run) -> list[Place]:
 
 
 def of_packets(
-    packets: pl.DataFrame,
-    flows: Flows = Flows(),
-    links: Mapping[tuple[Any, Any], tuple[str, int]] | None = None,
+    packets: pl.DataFrame, flows: Flows = Flows(), links: Mapping[tuple[Any, Any], tuple[str, int]] | None = None
 ) -> list[Place]:
     """The links of a table like ``packets`` of a run: ``event`` (+ and d), ``time_s``, ``flow``, and what tells links.
 

@@ -26,10 +26,7 @@ from tightlink.run import Run, check_run
 Found: TypeAlias = dict[tuple[str, ...], Oscillation]
 
 #: What is looked at where nothing is said, by table.
-_USUAL: Final = {
-    "series": ("cwnd_packets", "packets_dropped"),
-    "users": ("cwnd_mean_packets", "packets_retransmitted"),
-}
+_USUAL: Final = {"series": ("cwnd_packets", "packets_dropped"), "users": ("cwnd_mean_packets", "packets_retransmitted")}
 
 
 def of_run(

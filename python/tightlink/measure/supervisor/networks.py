@@ -152,13 +152,7 @@ class Networks:
         return None, []
 
     def _route(
-        self,
-        _: list[int],
-        host: str,
-        destination: str,
-        device: str,
-        via: str | None,
-        metrics: dict[str, int | str],
+        self, _: list[int], host: str, destination: str, device: str, via: str | None, metrics: dict[str, int | str]
     ) -> Answer:
         place: dict[str, Any] = {"gateway": via} if via else {"scope": "link"}
         self._routes[host].route("replace", dst=destination, oif=self._index(host, device), metrics=metrics, **place)

@@ -7,14 +7,7 @@ from typing import Annotated, Any, Literal
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged
-from tightlink.scenario.topologies.base import (
-    MOST_NODES,
-    GroupLink,
-    check_lists,
-    check_rate,
-    group_spans,
-    table_of,
-)
+from tightlink.scenario.topologies.base import MOST_NODES, GroupLink, check_lists, check_rate, group_spans, table_of
 from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import whole
 
