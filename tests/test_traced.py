@@ -9,7 +9,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.measure import traced
-from tightlink.measure.capacity import capacities_bps
+from tightlink.measure.up_time import capacities_bps
 
 if TYPE_CHECKING:
     from tightlink.run import Run

@@ -26,12 +26,12 @@ _COMMANDS: Final = {
     "Measure": {"emulate": "emulate:emulate", "capture": "capture:capture"},
     "Understand": {
         "report": "report:report",
-        "plot": "plot:plot",
+        "plot": "report:plot",
         "compare": "compare:compare",
         "query": "query:query",
     },
     "Prepare": {"validate": "validate:validate", "list": "list_names:list_names"},
-    "Other": {"schema": "schema:schema"},
+    "Other": {"schema": "validate:schema"},
 }
 #: What prints the commands below.
 _LISTING: Final[Sequence[list[str]]] = ([], ["analyze"], ["new"], ["plan"])
@@ -56,13 +56,7 @@ _BELOW: Final[dict[str, tuple[str, str, dict[str, dict[str, Sequence[str]]]]]] =
         "Prepare",
         "Begin with something that runs: a ready network, a four-tier network, the examples, lessons, your own study.",
         {
-            "": {
-                "network": ("network",),
-                "four_tier": ("four-tier",),
-                "examples": ("examples",),
-                "lessons": ("lessons",),
-                "study": ("study",),
-            }
+            "": {"network": ("network",), "four_tier": ("four-tier",), "examples": ("examples", "lessons", "study")},
         },
     ),
     "plan": (

@@ -1,4 +1,4 @@
-"""The command ``tightlink report``: what a folder holds, as one HTML file."""
+"""``tightlink report`` and ``tightlink plot``: what a folder holds, as one HTML file, or one figure of it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,10 +6,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import seconds
-from tightlink.console import print_verbatim
+from tightlink.commands.options import Json, Output, seconds
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_names, print_verbatim
 from tightlink.errors import TightlinkError
+from tightlink.files import check_new
 from tightlink.report import run_report
+from tightlink.report.figures import figure, figures
 
 
 def report(
@@ -37,3 +40,30 @@ def report(
         raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")
     between_s = (seconds("--from", from_, zero=True), seconds("--to", to))
     print_verbatim(f"{run_report(folder, sequence=sequence, between_s=between_s, with_lab=with_lab)}\n")
+
+
+@with_table_options
+def plot(
+    folder: Path, name: str | None = None, *, output: Output = None, controls: Controls = None, json_: Json = False
+) -> None:
+    """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
+
+    Of a run each of its series is a figure, too, such as cwnd_packets.
+
+    Args:
+        folder: Folder of the run, the sweep or the study.
+        name: Name of the figure.
+        output: File to write, .svg, .png or .pdf (default: NAME.svg).
+        json_: Print what figures there are as JSON.
+    """
+    define(controls)
+    if name is None:
+        if output is not None:
+            raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")
+        print_names(("figure", "title"), [(each.name, each.title) for each in figures(folder)], as_json=json_)
+        return
+    if json_:
+        raise TightlinkError("--json: it has no effect beside the name of a figure, which is drawn")
+    target = Path(f"{name}.svg") if output is None else output
+    check_new(target)
+    print_verbatim(f"{figure(folder, name).write(target)}\n")

@@ -1,15 +1,17 @@
-"""The command ``tightlink validate``: whether scenarios can be run, without running them."""
+"""``tightlink validate``, whether scenarios can be run, and ``tightlink schema``, with which editors check them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import JsonOf, Set, changes
+from tightlink.commands.options import JsonOf, Output, Set, changes
 from tightlink.commands.table_options import with_csv
-from tightlink.console import WRONG, print_json, print_text, say
+from tightlink.console import WRONG, print_json, print_text, print_verbatim, say
 from tightlink.errors import ScenarioError
+from tightlink.files import check_new, write_text
 from tightlink.numbers import several
-from tightlink.scenario import load
+from tightlink.scenario import Scenario, load
 from tightlink.scenario.idle import idle
 from tightlink.simulate import check
 
@@ -45,3 +47,17 @@ def validate(files: list[Path], /, *, set_: Set = None, controls: Controls = Non
     if json_:
         print_json(found)
     return 0 if all(about["valid"] for about in found) else WRONG
+
+
+def schema(*, output: Output = None) -> None:
+    """Print the JSON Schema of scenario files, with which editors complete and check them while one types.
+
+    Args:
+        output: File to write it to instead.
+    """
+    check_new(output)
+    text = json.dumps(Scenario.json_schema(), indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        print_verbatim(text)
+    else:
+        print_verbatim(f"{write_text(output, text)}\n")

@@ -15,13 +15,13 @@ import tightlink
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, np, pl
 from tightlink.measure import acknowledging, traced
-from tightlink.measure.capacity import capacities_bps
 from tightlink.measure.hosts import Device
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relayed
 from tightlink.measure.sending import Address, Job, Sender, Sent
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traced import first_s, full_share, of_delays, of_flow, of_link
+from tightlink.measure.up_time import capacities_bps
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.run.tables import framed
 from tightlink.scenario import Scenario

@@ -1,4 +1,4 @@
-"""How long a link has been up until some time, where its outages are written down.
+"""How long a link has been up, where its outages are written down, and what links that change could have sent.
 
 Example:
     >>> link = {"outages": {"times": {"at_s": [1.0], "for_s": [0.5], "period_s": 2.0}}}
@@ -9,11 +9,13 @@ Example:
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from tightlink.lazy import Array, ArrayLike, np
+from tightlink.lazy import Array, ArrayLike, _core, np, pl
+from tightlink.run.tables import framed
 
 
 class UpTime:
@@ -48,3 +50,13 @@ class UpTime:
         place = np.maximum(np.searchsorted(self._before_s, up, side="left") - 1, 0)
         found: Array = self._begin_s[place] + up - self._before_s[place]
         return found
+
+
+def capacities_bps(resolved: Mapping[str, Any], *, interval_s: float, intervals: int) -> dict[str, list[float]]:
+    """By link what it could have sent in each of some intervals, in bit/s; without links whose rate never changes."""
+    observed = {"interval_s": interval_s, "flows": "each", "periods": []}
+    # The engine samples before the end only.
+    idle = {**resolved, "flows": [], "observe": observed, "duration_s": (intervals + 0.5) * interval_s}
+    series = framed("series", _core.simulate(json.dumps(idle)).table("series"))
+    known = series.filter((pl.col("metric") == "capacity_bps") & pl.col("value").is_not_null())
+    return {str(link): own["value"].to_list() for (link,), own in known.group_by("entity", maintain_order=True)}
