@@ -173,15 +173,8 @@ def sizes_and_rates(
 ) -> pl.DataFrame:
     """Packet size, packet rate and throughput, of which two must be given: T = p · f.
 
-    Args:
-        frame: A row a measurement.
-        size: Column of the packet size, such as "payload_bytes".
-        rate: Column of the packet rate.
-        throughput: Column of the bit rate that counts the same bytes as the size does, such as
-            "goodput_bps" beside "payload_bytes".
-
-    Returns:
-        The frame with ``packet_bytes``, ``packets_per_s`` and ``throughput_bps`` added or replaced.
+    The throughput counts the same bytes as the size does, as "goodput_bps" beside "payload_bytes". The frame has
+    ``packet_bytes``, ``packets_per_s`` and ``throughput_bps`` added or replaced.
 
     Raises:
         MeasurementError: A column is missing, a value is wrong, or the three contradict each other.

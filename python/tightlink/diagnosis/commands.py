@@ -48,11 +48,9 @@ Tried: TypeAlias = "tuple[str, dict[str, Any]]"
 class Changed:
     """The changes of a run's scenario that can be suggested.
 
-    Args:
-        run: A run of a scenario.
-        typed: What was typed to simulate it, and the changes of the scenario that were typed beside it; without it the
-            scenario's file and what was changed of it are named.
-        small: Whether resolving it takes no time to speak of: then every suggestion is tried as far as that.
+    What was typed to simulate it, and the changes that were typed beside it, are ``typed``; without it the scenario's
+    file and what was changed of it are named. Where resolving it takes no time to speak of (``small``), every
+    suggestion is tried as far as that.
     """
 
     def __init__(self, run: Run, typed: Typed | None = None, *, small: bool = True) -> None:

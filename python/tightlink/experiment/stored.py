@@ -30,13 +30,10 @@ def packed(outcome: _core.Outcome, manifest: Mapping[str, Any], scenario: str) -
 
 
 def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str] = ()) -> Run | None:
-    """The run in a file; nothing where there is none.
+    """The run in a file that was written from `packed`; nothing where there is none.
 
-    Args:
-        file: Written from `packed`.
-        scenario: What was simulated, if it is known; otherwise it is read from the file.
-        read: Tables that will be read, as far as they are there, and are compared with their checksums at once;
-            others are when they are read.
+    Its scenario is read from the file where it is not known. Tables to be ``read``, as far as they are there, are
+    compared with their checksums at once; others are when they are read.
 
     Raises:
         DamagedError: Something else is there.

@@ -85,11 +85,9 @@ class Workplace:
     ) -> None:
         """Make the folder known for what it is to hold, unless it holds something else.
 
-        Args:
-            own: The marker of a folder that is begun; that of a folder that continues is left as it is.
-            key: What of it tells folders apart.
-            another: What a folder with another marker holds, in words.
-            recognised: Whether what else is there shows what it holds, so that a damaged marker can be made again.
+        ``own`` is the marker of a folder that is begun, ``key`` what of it tells folders apart; that of a folder that
+        continues is left as it is. ``another`` says in words what a folder with another marker holds, and
+        ``recognised`` whether what else is there shows what it holds, so that a damaged marker can be made again.
 
         Raises:
             DamagedError: The marker is damaged, and nothing else shows what the folder holds.

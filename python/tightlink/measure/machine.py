@@ -18,9 +18,8 @@ Need = Literal["tun", "packet", "forwarding", "iperf3", "ping"]
 def missing(need: Need) -> str | None:
     """Why something is not there, or nothing where it is.
 
-    Args:
-        need: ``tun``, hosts as namespaces with TUN devices; ``packet``, with packet sockets instead; ``forwarding``, a
-            router that is the kernel, with a processor beside that of its sender; ``iperf3`` or ``ping``, the programs.
+    ``tun``: hosts as namespaces with TUN devices; ``packet``: with packet sockets instead; ``forwarding``: a router
+    that is the kernel, with a processor beside that of its sender; ``iperf3`` and ``ping``: the programs.
     """
     try:
         if need == "tun":

@@ -73,14 +73,10 @@ def send_tcp(
 ) -> TcpSent:
     """Send over TCP until all flows have stopped; what was outstanding then has a second to get through.
 
-    Args:
-        flows: Connections to make.
-        limit_s: Most time to take.
-        sample_s: Interval of samples of each connection; without it, none are taken.
-        begin_ns: When the flows' times begin, of ``time.monotonic_ns()``; without it, now.
-        stop: Descriptor that ends it when it can be read.
-        ends: Sockets to connect, one for each flow, such as those of another namespace, of which the MTU is then to
-            limit the segments; without them they are opened here.
+    Flows begin at ``begin_ns`` of ``time.monotonic_ns()``; without it, now. All ends when the descriptor ``stop`` can
+    be read. ``ends`` are sockets to connect, one for each flow, such as those of another namespace, of which the MTU is
+    then to limit the segments; without them they are opened here. Without ``sample_s``, no samples of connections are
+    taken.
 
     Raises:
         TightlinkError: The kernel lacks a congestion control, or an address is not ours.
@@ -156,15 +152,9 @@ def send_udp(
     stop: int | None = None,
     ends: Sequence[sockets.socket] | None = None,
 ) -> UdpSent:
-    """Send datagrams until all schedules have ended.
+    """Send datagrams until all schedules have ended, and no more than ``most``.
 
-    Args:
-        flows: What to send.
-        limit_s: Most time to take.
-        most: No more datagrams than this are sent.
-        begin_ns: When the flows' times begin, of ``time.monotonic_ns()``; without it, now.
-        stop: Descriptor that ends it when it can be read.
-        ends: Sockets to send from, one for each flow, which are connected; without them the kernel chooses.
+    Times, ``stop`` and ``ends`` are as in `send_tcp`; the sockets to send from are connected.
 
     Raises:
         ValueError: A flow makes no sense.

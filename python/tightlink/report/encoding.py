@@ -132,13 +132,9 @@ def color(
 ) -> Any:
     """The colours of the series of a chart by their names, in the order in which the column has them.
 
-    Args:
-        frame: With the column.
-        column: Names of the series; without it, there is one.
-        among: All names that share their colours, such as the flows of a run of which this chart has some.
-        ordered: Whether the names are levels from small to large, which get shades of one colour.
-        title: Above the legend.
-        legend: Whether there is one; where names stand beside what they name, none is needed.
+    Without a column there is one series. ``among`` are all names that share their colours, such as the flows of a run
+    of which this chart has some; names that are ``ordered`` levels from small to large get shades of one colour. Where
+    names stand beside what they name, no legend is needed; ``title`` is above it.
     """
     if column is None:
         return alt.ColorValue(palette.SERIES[0])

@@ -32,12 +32,9 @@ _TIMES: Final = {"time_s": 1.0, "time_ms": 1e-3}
 
 
 def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
-    """Times in seconds and values in SI units.
+    """Times in seconds and values in SI units of a file.
 
-    Args:
-        name: The file.
-        key: The key of the quantity, for errors.
-        columns: Names of its column, and how much their unit is in SI units.
+    ``columns`` has names of its column of the quantity, and how much their unit is in SI units; ``key`` is for errors.
     """
     try:
         found = check_stored(name)

@@ -93,10 +93,8 @@ def designed(
 ) -> Designed:
     """Tell factors from responses. Runs that failed are left out.
 
-    Args:
-        frame: A row a run.
-        factors: Which columns are factors; without them, columns of two values that are no responses.
-        responses: Which columns are responses; without them, columns of numbers that are no factors.
+    Without factors, they are columns of two values that are no responses; without responses, columns of numbers that
+    are no factors.
 
     Raises:
         MeasurementError: A column is not there, or one is asked for as both, or responses are no numbers.

@@ -45,14 +45,9 @@ def joint_effects(
 ) -> pl.DataFrame:
     """Every effect on every response, from one model each.
 
-    Where runs lack a response, as those without the flows that it is of do, the others are a part of the design: then
-    single factors only are in the model.
-
-    Args:
-        runs: A row for each run; each factor has two levels.
-        factors: Columns of what was varied.
-        responses: Columns of numbers that came out.
-        block: Column of what replications differ in, such as the seed; its mean is in the model.
+    Each factor has two levels. Where runs lack a response, as those without the flows that it is of do, the others are
+    a part of the design: then single factors only are in the model. The mean of ``block``, a column of what
+    replications differ in, such as the seed, is in it, too.
 
     Returns:
         A row for each term and response: term, aliases (what has the same column), order (1 of a single factor),

@@ -77,13 +77,10 @@ class Calibration:
 def calibrate(
     observed: pl.DataFrame, path: BulkPath, ranges: Mapping[str, tuple[float, float]], *, jobs: int = 1
 ) -> Calibration:
-    """Fit parameters of a path to observations.
+    """Fit parameters of a path to observations, as `tightlink.analysis.path.observations` reads them.
 
-    Args:
-        observed: ``window_packets``, ``flows``, ``goodput_bps``, as `tightlink.analysis.path.observations` reads them.
-        path: What is known, and where the search begins.
-        ranges: By the names of the path's fields: the least and the greatest value.
-        jobs: Runs to simulate at a time.
+    The path has what is known, and is where the search begins; ranges have the least and the greatest value by the
+    names of the path's fields.
     """
     from scipy.optimize import least_squares
 

@@ -83,14 +83,9 @@ def predict(  # noqa: PLR0913
 ) -> Prediction:
     """Simulate a path with all that could be chosen, and choose.
 
-    Args:
-        path: The path.
-        flows: Numbers of parallel flows to choose from.
-        default_window: Of the single flow that is compared with, in packets; without it 64 KiB.
-        max_window: The largest window that the hosts allow, in packets.
-        headroom: Share of the bandwidth to leave unused.
-        little: Largest loss that counts as little.
-        jobs: Runs to simulate at a time; the result does not depend on it.
+    Windows are in packets, that of the single flow which all is compared with 64 KiB by default. ``headroom`` is the
+    share of the bandwidth to leave unused, ``little`` the largest loss that counts as little. The result does not
+    depend on how many runs are simulated at a time.
     """
     usual = default_window or path.window_packets(DEFAULT_WINDOW_BYTES)
     usual = min(usual, max_window or usual)

@@ -102,9 +102,8 @@ class Candidates:
     def best(self, power: Array, *, smoothed: bool = True) -> Array:
         """The row next to the powers at all frequencies, whatever the variance: least squares of the logarithms.
 
-        Args:
-            power: At all frequencies; several series are rows.
-            smoothed: Whether noise that came through a filter is among the candidates.
+        Several series are rows of powers. Noise that came through a filter is among the candidates where it may be
+        smoothed.
         """
         logarithm = np.log(np.maximum(power, _NOTHING * power.max(axis=-1, keepdims=True)))
         grouped: Array = np.add.reduceat(logarithm, self.groups.tolist(), axis=-1)
@@ -157,12 +156,9 @@ class Spectrum:
 
     @classmethod
     def of(cls, values: Array, interval_s: float = 1.0, *, smoothed: bool = True) -> Spectrum:
-        """The spectrum without mean and trend; several series are rows.
+        """The spectrum without mean and trend; several series of one length are rows.
 
-        Args:
-            values: One series, or several of one length.
-            interval_s: Between two values.
-            smoothed: Whether the noise may have come through a filter.
+        The noise may have come through a filter (``smoothed``).
         """
         from scipy import fft
 
