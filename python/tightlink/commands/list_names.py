@@ -1,7 +1,7 @@
 """The command ``tightlink list``: what there is to choose from."""
 
 from collections.abc import Callable
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from tightlink import studies
 from tightlink.commands.options import Json
@@ -15,25 +15,22 @@ from tightlink.scenario.networks import networks
 from tightlink.scenario.traffic import Traffic
 from tightlink.tables import metrics
 
+_Kind: TypeAlias = Literal[
+    "traffic",
+    "congestion",
+    "queues",
+    "recovery",
+    "profiles",
+    "topologies",
+    "networks",
+    "parameters",
+    "studies",
+    "metrics",
+]
+
 
 @with_csv
-def list_names(
-    what: Literal[
-        "traffic",
-        "congestion",
-        "queues",
-        "recovery",
-        "profiles",
-        "topologies",
-        "networks",
-        "parameters",
-        "studies",
-        "metrics",
-    ]
-    | None = None,
-    *,
-    json_: Json = False,
-) -> None:
+def list_names(what: _Kind | None = None, *, json_: Json = False) -> None:
     """Print what there is to choose from, one name first on each line.
 
     Args:
