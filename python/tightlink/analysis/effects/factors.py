@@ -75,7 +75,7 @@ def signs(runs: pl.DataFrame, factor: str, pair: tuple[Any, Any]) -> NDArray[np.
 
 def parts(runs: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
     """The runs of each combination of values of some columns, in the order in which they come."""
-    by = _listed(by)
+    by = listed(by)
     present(runs, by)
     if not by:
         yield {}, runs
@@ -92,16 +92,16 @@ def found_of(
     Raises:
         MeasurementError: What they are parts by is called as one of the columns.
     """
-    by = _listed(by)
+    by = listed(by)
     twice = next((name for name in by if name in columns), None)
     if twice is not None:
         raise MeasurementError(f"by {twice}: expected a column of another name, as what is found is called so")
     return pl.DataFrame(rows, {name: pl.Float64 if name in numbers else pl.String for name in (*by, *columns)})
 
 
-def _listed(by: Sequence[str]) -> Sequence[str]:
+def listed(columns: str | Sequence[str]) -> list[str]:
     """The names of columns, of which a single text is one."""
-    return [by] if isinstance(by, str) else by
+    return [columns] if isinstance(columns, str) else list(columns)
 
 
 def in_words(level: object) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.effects.designed import NAMES, numbers, present
+from tightlink.analysis.effects.factors import listed
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import Array, pl
 
@@ -54,7 +55,7 @@ def compared(
     Runs are a row each, or a row for each number in columns ``response`` and ``value``. Without responses named, all
     columns of numbers are some that are neither the algorithm nor the condition.
     """
-    keys = columns_of(condition)
+    keys = listed(condition)
     present(runs, [*keys, algorithm])
     wide = _wide(runs, [*keys, algorithm]) if is_long(runs) else runs
     if responses is None:
@@ -78,14 +79,9 @@ def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
     >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2.0, 16.0]}), ["queue", "flows"])
     ['5 packets, flows 2', '1 BDP, flows 16']
     """
-    keys = columns_of(condition)
+    keys = listed(condition)
     present(runs, keys)
     return [_name(keys, row) for row in runs.select(keys).rows()]
-
-
-def columns_of(condition: str | Sequence[str]) -> list[str]:
-    """The columns of a condition, which may be one."""
-    return [condition] if isinstance(condition, str) else list(condition)
 
 
 def labels(algorithms: Iterable[str]) -> dict[str, str]:

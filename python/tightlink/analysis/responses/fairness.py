@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from tightlink.analysis.effects.designed import numbers, present
-from tightlink.analysis.effects.factors import in_si
+from tightlink.analysis.effects.factors import in_si, listed
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.responses.compared import columns_of
 from tightlink.lazy import pl, stats
 
 #: What the flows are called that compete with an alternative.
@@ -86,7 +85,7 @@ def beside(
     Runs of the same algorithm under the same condition are averaged. The columns are those of the condition, algorithm,
     own and standard, under these two columns' names.
     """
-    keys = columns_of(condition)
+    keys = listed(condition)
     present(runs, [*keys, algorithm])
     numbers(runs, [own, standard])
     means = runs.group_by([algorithm, *keys], maintain_order=True).agg(pl.col(own).mean(), pl.col(standard).mean())
