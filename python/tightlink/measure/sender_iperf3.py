@@ -182,26 +182,16 @@ def _wants(job: Job) -> bool:
 
 def warnings(jobs: Sequence[Job]) -> list[str]:
     """What iperf3 does otherwise than the scenario says."""
-    found = []
-    clamped = [job.label for job in jobs if _clamps(job)]
-    free = [job.label for job in jobs if _wants(job) and not _clamps(job)]
-    if clamped:
-        found.append(
-            f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; the sender probe keeps them to the packet"
-        )
-    if free:
-        found.append(
-            f"iperf3 keeps no window with segments below {_FULL_SIZE} B: {', '.join(free)} have what the kernel gives "
-            "them; the sender probe keeps them to the packet"
-        )
     sized = [job for job in jobs if job.tcp and job.size_bytes is not None]
-    if sized:
-        labels = ", ".join(job.label for job in sized)
-        found.append(f"iperf3 ends when all is written, not when all has arrived: {labels} may lack their last packets")
-    uneven = [job.label for job in sized if int(job.size_bytes or 0) % _block(int(job.size_bytes or 0))]
-    if uneven:
-        found.append(f"iperf3 writes whole blocks: {', '.join(uneven)} send a little more than their bytes")
-    return found
+    uneven = [job for job in sized if int(job.size_bytes or 0) % _block(int(job.size_bytes or 0))]
+    said = {
+        "keeps windows to about 10 %: {}; the sender probe keeps them to the packet": list(filter(_clamps, jobs)),
+        f"keeps no window with segments below {_FULL_SIZE} B: {{}} have what the kernel gives them; the sender probe "
+        "keeps them to the packet": [job for job in jobs if _wants(job) and not _clamps(job)],
+        "ends when all is written, not when all has arrived: {} may lack their last packets": sized,
+        "writes whole blocks: {} send a little more than their bytes": uneven,
+    }
+    return [f"iperf3 {text.format(', '.join(job.label for job in of))}" for text, of in said.items() if of]
 
 
 def _block(size: int) -> int:
