@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import socket as sockets
-import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -66,40 +66,32 @@ def send(bed: Bed, work: Work, begin_ns: int) -> Sending:
     """Send the flow until it stops."""
     job = work.job
     single = work.interval_s is not None and work.interval_s * IN_TRAINS >= 1
-    found: list[Sending | BaseException] = []
     stopped, stop = os.pipe()
 
-    def run() -> None:
+    def run() -> Sending:
         stay_on(work.processors[0])
-        try:
-            found.append(_one_by_one(end, work, begin_ns, stopped) if single else _trains(end, work, begin_ns))
-        except BaseException as error:  # noqa: BLE001  # it is raised where the thread is waited for
-            found.append(error)
+        return _one_by_one(end, work, begin_ns, stopped) if single else _trains(end, work, begin_ns)
 
-    with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
+    with bed.socket(job.sender, sockets.SOCK_DGRAM) as end, ThreadPoolExecutor(1) as pool:
         end.bind((job.source, 0))
         end.connect(job.target)
-        thread = threading.Thread(target=run, name="datagrams", daemon=True)
-        thread.start()
+        sending = pool.submit(run)
         try:
-            _wait(thread, work, begin_ns)
+            _wait(sending, work, begin_ns)
         finally:
             # One of both ends it, whatever ended the wait.
             os.write(stop, b"x")
             end.close()
-            thread.join()
+            wait([sending])
             os.close(stop)
             os.close(stopped)
-    (sending,) = found
-    if isinstance(sending, BaseException):
-        raise sending
-    return sending
+    return sending.result()
 
 
-def _wait(thread: threading.Thread, work: Work, begin_ns: int) -> None:
+def _wait(sending: Future[Sending], work: Work, begin_ns: int) -> None:
     duration_s = work.plan.resolved["duration_s"]
-    while thread.is_alive():
-        thread.join(_STEP_S)
+    while not sending.done():
+        wait([sending], _STEP_S)
         if work.watch is not None:
             passed_s = (time.monotonic_ns() - begin_ns) / _NS
             work.watch(MeasurementProgress(min(max(0.0, passed_s), duration_s), duration_s))
