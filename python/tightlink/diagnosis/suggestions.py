@@ -153,8 +153,9 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
     """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
     busy, first = _uses(path.busiest.utilization, others.load), found[0].name
-    if others.needless and first in _RECOVERING and busy < _ROOM and (path.tcp or {}).get("recovery") != "rack":
-        yield "RACK (retransmits less of what has arrived)", {_key(path, "tcp.recovery"): "rack"}
+    rack = _rack(path, "retransmits less of what has arrived")
+    if others.needless and first in _RECOVERING and busy < _ROOM and rack is not None:
+        yield rack
         return
     if first == "application" and path.spec["traffic"]["kind"] == "cbr" and path.tcp is not None:
         # All that is offered arrives.
@@ -330,34 +331,32 @@ def _take_bursts(path: Path, cause: Cause, _: Others) -> Tried | None:
     return f"a queue of {packets} packets", {f"{link.key}.queue": f"{packets} packets"}
 
 
-def _repair_sooner(path: Path, _: Cause, __: Others) -> Tried | None:
-    """Losses that are repaired without timeouts; or else a slow start that overshoots less."""
-    tcp = path.tcp or {}
-    if tcp.get("recovery") != "rack":
-        return "RACK (finds lost retransmissions without a timeout)", {_key(path, "tcp.recovery"): "rack"}
-    if tcp["slow_start"] != "byte-counting":
+def _rack(path: Path, does: str) -> Tried | None:
+    """RACK where TCP has another recovery, and what it does better."""
+    if path.tcp is None or path.tcp["recovery"] == "rack":
         return None
+    return f"RACK ({does})", {_key(path, "tcp.recovery"): "rack"}
+
+
+def _repair_sooner(path: Path) -> Tried | None:
+    """Losses that are repaired without timeouts; or else a slow start that overshoots less."""
+    rack = _rack(path, "finds lost retransmissions without a timeout")
+    if rack is not None or (path.tcp or {}).get("slow_start") != "byte-counting":
+        return rack
     return "standard slow start (overshoots less)", {_key(path, "tcp.slow_start"): "standard"}
 
 
-def _send_on(path: Path, *found: Any) -> Tried | None:
+def _send_on(path: Path) -> Tried | None:
     """RACK for who sends on in recovery: without, a retransmission that is lost waits for the timer."""
-    is_rack = path.tcp is None or path.tcp["recovery"] == "rack"
-    return None if is_rack or path.congestion not in DEAF else _repair_sooner(path, *found)
+    return _rack(path, "finds lost retransmissions without a timeout") if path.congestion in DEAF else None
 
 
-def _ignore_losses(path: Path, *found: Any) -> Tried | None:
+def _ignore_losses(path: Path, _: Cause, __: Others) -> Tried | None:
     if path.tcp is None or path.congestion in DEAF:
-        return _send_on(path, *found)
+        return _send_on(path)
     rack = {} if path.tcp["recovery"] == "rack" else {_key(path, "tcp.recovery"): "rack"}
     changes = rack | {_key(path, "tcp.congestion"): "bbr"}
     return f"BBR{' with RACK' if rack else ''} (does not take each loss for congestion)", changes
-
-
-def _wait_for_late(path: Path, _: Cause, __: Others) -> Tried | None:
-    if path.tcp is None or path.tcp["recovery"] == "rack":
-        return None
-    return "RACK (waits for late packets)", {_key(path, "tcp.recovery"): "rack"}
 
 
 def _begin_larger(path: Path, _: Cause, __: Others) -> Tried | None:
@@ -391,10 +390,6 @@ def _resume_slow_start(path: Path, cause: Cause, _: Others) -> Tried | None:
     return "HyStart++ (resumes slow start where delays fall again)", {_key(path, "tcp.slow_start"): "hystart++"}
 
 
-def _take_part(path: Path, _: Cause, __: Others) -> Tried:
-    return "CUBIC", {_key(path, "tcp.congestion"): "cubic"}
-
-
 def _larger_packets(path: Path, cause: Cause, __: Others) -> Tried | None:
     if path.tcp is not None or path.packet_bytes >= _FULL_BYTES:
         return None
@@ -408,16 +403,16 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
     "receiver_window": _open_window,
     "ack_path": _relieve_acks,
     "small_queue": lambda path, *found: (_longer_queue if path.tcp is None else _lengthen_queue)(path, *found),
-    "timeouts": lambda *found: _shorter_timeout(*found) or _longer_queue(*found) or _repair_sooner(*found),
-    "recovery": lambda *found: _send_on(*found) or _take_bursts(*found),
+    "timeouts": lambda *found: _shorter_timeout(*found) or _longer_queue(*found) or _repair_sooner(found[0]),
+    "recovery": lambda *found: _send_on(found[0]) or _take_bursts(*found),
     "early_drops": _lengthen_queue,
     "policer": _shape,
     "congestion_marks": _mark_later,
     "random_loss": _ignore_losses,
-    "reordering": _wait_for_late,
+    "reordering": lambda path, *_: _rack(path, "waits for late packets"),
     "slow_start": _begin_larger,
     "window_growth": lambda *found: _await_handshake(*found) or _lift_threshold(*found) or _resume_slow_start(*found),
-    "control": _take_part,
+    "control": lambda path, *_: ("CUBIC", {_key(path, "tcp.congestion"): "cubic"}),
     "sender_packet_rate": _larger_packets,
     "router_packet_rate": _larger_packets,
 }
