@@ -162,7 +162,8 @@ def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str
 
 def _wait(emulation: Emulation) -> None:
     """Say how to enter the hosts, and wait until the links end or Ctrl-C."""
-    rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
+    hosts = emulation.plan.hosts.values()
+    rows = [[host.name, host.address, emulation.bed.enter(host.name)] for host in hosts]
     links = emulation.plan.links
     # Who has read the first line may be quick.
     with contextlib.suppress(KeyboardInterrupt):

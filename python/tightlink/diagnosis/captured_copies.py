@@ -6,6 +6,7 @@ identification that tells, their numbers do. Both sides of a NAT are two connect
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -90,7 +91,8 @@ def with_other_sides(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if same is None:
             continue
         firsts = by_connection.get(int(same), [])
-        shares = [one for one in firsts if set(_ends(one)) & set(_ends(row)) and _is_along(one, row)]
+        # Those with an end in common that is on the same side.
+        shares = [one for one in firsts if any(map(operator.eq, _ends(one), _ends(row)))]
         for first in (shares or firsts)[:1]:
             tunnel = _ends(first) == _ends(row)
             words = "within a tunnel and without it" if tunnel else "on both sides of an address translation (NAT)"
@@ -121,11 +123,6 @@ def once(sides: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], tupl
 def _ends(row: Mapping[str, Any]) -> tuple[str, str]:
     first, _, second = row["label"].partition(" in ")[0].partition("-")
     return first, second
-
-
-def _is_along(first: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-    """Whether two flows with an end in common have it on the same side."""
-    return any(one == other for one, other in zip(_ends(first), _ends(row), strict=True))
 
 
 def _are_copied(row: Mapping[str, Any], sent: float, again: _Limits = _COPIES, new: _Limits = _COPIES) -> bool:

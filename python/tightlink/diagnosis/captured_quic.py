@@ -65,7 +65,7 @@ def _of(name: str, flows: Sequence[Mapping[str, Any]]) -> Diagnosis:
 
 def _cause(row: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> Cause:
     if row["state"] == "unanswered":
-        return Cause("not_connected", None, "certain", "", f"the connection of {_named(row)} was unanswered")
+        return Cause("not_connected", None, "certain", "", f"the connection of QUIC {row['version']} was unanswered")
     if row["state"] == "refused":
         text = f"the server does not speak QUIC {row['version']}, which the client asked for, as its answer says"
         if row["version"] == _RESERVED:
@@ -74,7 +74,7 @@ def _cause(row: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> Cause:
     if _idle(flows) >= _MOSTLY:
         return likely(
             "application",
-            f"applications have nothing to send: neither end of the {_named(row)} connection sends anything "
+            f"applications have nothing to send: neither end of the QUIC {row['version']} connection sends anything "
             f"{percent(_idle(flows))} of the time",
         )
     if _has_queue(row, _shortest_s(flows)):
@@ -84,10 +84,6 @@ def _cause(row: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> Cause:
             f"not known, as {_ENCRYPTED}",
         )
     return not_told(f"{NOT_TOLD}: {_ENCRYPTED}")
-
-
-def _named(row: Mapping[str, Any]) -> str:
-    return f"QUIC {row['version']}"
 
 
 def _idle(flows: Sequence[Mapping[str, Any]]) -> float:

@@ -96,12 +96,9 @@ def _outage(row: Mapping[str, Any], path: Path, paths: Paths, held: float, netwo
             about_s = float(f"{awaited * lasted_s:.1g}")
             said += " or behind that the retransmission timer is awaited"
             lasts += f" and about {ms(about_s)}"
-    return Cause("outage", share, "certain", link.name, f"{said}, {lasts}{timeouts(_of_outages(row))}")
-
-
-def _of_outages(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a flow with the timeouts that expired while a link was down and nothing was lost."""
-    return {**row, "timeouts": (row["timeouts"] or 0) + row.get(WAITED_OUT, 0)}
+    # With those that expired while a link was down and nothing was lost.
+    of_outages = {**row, "timeouts": (row["timeouts"] or 0) + row.get(WAITED_OUT, 0)}
+    return Cause("outage", share, "certain", link.name, f"{said}, {lasts}{timeouts(of_outages)}")
 
 
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:

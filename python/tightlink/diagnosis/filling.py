@@ -85,7 +85,8 @@ class Filling:
     def of(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Names of the flows that fill the queue of a link while the flow of a row lasts, itself included."""
         # What says ECT(1) goes first at DualPI2, and waits behind nothing else (RFC 9332).
-        first = self._is_dual(link) and self._is_scalable(row["label"])
+        dual = link in self._paths.users and self._paths.named(link).discipline == "dualpi2"
+        first = dual and self._is_scalable(row["label"])
         if (link, first) not in self._known:
             self._known[link, first] = self._all(link, scalable=first)
         found = self._known[link, first]
@@ -94,9 +95,6 @@ class Filling:
             rows = self._rows if len(self._rows) < _MOST else {}
             found += tuple(label for label, each in rows.items() if self._acks_fill(label, each, link))
         return tuple(label for label in found if self._paths.meanwhile(label, row))
-
-    def _is_dual(self, link: str) -> bool:
-        return link in self._paths.users and self._paths.named(link).discipline == "dualpi2"
 
     def _is_scalable(self, label: str) -> bool:
         """Whether packets of a flow say ECT(1), with which they join the queue of L4S (RFC 9331)."""

@@ -174,9 +174,9 @@ class Trials:
         less = {
             name for name in both if {f"traffic.{name}.{key}" for key in ("rate", "load", "flows")} & changes.keys()
         }
-        plain = self._replaces_discipline(changes)
+        plain, traffic = self._replaces_discipline(changes), self._run.scenario.traffic
         waits = {
-            name: [*_waits(*pair)] if plain or pair[0].scalable or self._hurries(name) else []
+            name: [*_waits(*pair)] if plain or pair[0].scalable or traffic[name].kind not in _UNHURRIED else []
             for name, pair in both.items()
         }
         found = {name: [*_costs(*pair, less=name in less), *waits[name]] for name, pair in both.items()}
@@ -189,9 +189,6 @@ class Trials:
         helped = {name for name, pair in both.items() if _helps(*pair)}
         harms = frozenset(name for name, said in found.items() if said and name not in helped)
         return Effect(now >= _LEFT * was and bool(helped), costs, any(waits.values()), harms)
-
-    def _hurries(self, name: str) -> bool:
-        return self._run.scenario.traffic[name].kind not in _UNHURRIED
 
     def _replaces_discipline(self, changes: Mapping[str, Any]) -> bool:
         """Whether a plain queue takes the place of one that keeps itself short."""

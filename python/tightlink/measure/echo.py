@@ -8,7 +8,7 @@ import socket
 import struct
 import threading
 import time
-from typing import Final, Self
+from typing import Final
 
 from tightlink.measure.testbed import Bed
 
@@ -21,7 +21,7 @@ _FILL: Final = bytes(48)
 _NS: Final = 1e9
 
 
-class Echoes:
+class Echoes(contextlib.AbstractContextManager["Echoes"]):
     """Echoes from a host to an address, at an interval, in a thread; a context manager, at whose end they stop."""
 
     def __init__(self, bed: Bed, origin: str, address: str, *, every_s: float) -> None:
@@ -33,9 +33,6 @@ class Echoes:
         self._came_back: list[tuple[int, int]] = []
         self._thread = threading.Thread(target=self._run, name="echoes", daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from tightlink import units
 from tightlink.measure import metadata
@@ -24,13 +24,12 @@ from tightlink.measure.plan import Plan
 from tightlink.measure.relay import Relay, check_read, relay_spec
 from tightlink.measure.results import identity, manifest
 from tightlink.measure.settings import largest_of_programs
-from tightlink.measure.sides import Host
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traced import with_queueing_delays
 from tightlink.run import Framed, Run
 
 
-class Emulation:
+class Emulation(contextlib.AbstractContextManager["Emulation"]):
     """Hosts, and the links between them at work; a context manager, at whose end all is gone.
 
     Args:
@@ -72,19 +71,12 @@ class Emulation:
             self.relay = stack.enter_context(Relay(spec, hosts.ports, trace=trace))
             self._open = stack.pop_all()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """End all programs and remove everything; a second time does nothing."""
         self._open.close()
-
-    def ways_in(self) -> list[tuple[Host, str]]:
-        """The hosts, and the shell command with which another terminal enters each."""
-        return [(host, self.bed.enter(host.name)) for host in self.plan.hosts.values()]
 
     def finish(self) -> Run:
         """End the links: what went over them, as a run.

@@ -160,7 +160,8 @@ def _processor(
     nodes: Sequence[Mapping[str, Any]], network: Network, crossed: Sequence[Way], both: Sequence[int]
 ) -> tuple[str, int, Mapping[str, Any]] | None:
     hop = network.hops[both[0]]
-    on_the_way = {node for way in crossed for link in (*way.there, *way.back) for node in _ends(network, link)}
+    passed = [network.hops[link] for way in crossed for link in (*way.there, *way.back)]
+    on_the_way = {node for each in passed for node in (each.origin, each.target)}
     hosts = {node for way in crossed for node in way.ends}
     found = [node for node in sorted(on_the_way) if nodes[node].get("processor")]
     for node in found:
@@ -178,7 +179,3 @@ def _processor(
         return None
     (node,) = found
     return nodes[node]["name"], 0 if node == hop.origin else 1, nodes[node]["processor"]
-
-
-def _ends(network: Network, link: int) -> tuple[int, int]:
-    return network.hops[link].origin, network.hops[link].target

@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final
 
 from tightlink import units
 from tightlink.errors import TightlinkError
@@ -138,12 +138,9 @@ def _route(plan: Plan, route: Route) -> dict[str, Any]:
 
 def late_after_s(plan: Plan) -> float:
     """When a packet is late, in seconds: 1 % of what the shortest way takes with full queues, at least 0.1 ms."""
-    usual = [route for route in plan.routes if route.hosts is None and route.links]
-    return max(_LATE_S, _LATE_SHARE * min(_full_s(plan, route) for route in usual))
-
-
-def _full_s(plan: Plan, route: Route) -> float:
-    return plan.propagation_s(route) + sum(_wait_s(plan.directions[link]) for link in route.links)
+    usual = (route for route in plan.routes if route.hosts is None and route.links)
+    full_s = (plan.propagation_s(each) + sum(_wait_s(plan.directions[link]) for link in each.links) for each in usual)
+    return max(_LATE_S, _LATE_SHARE * min(full_s))
 
 
 def _wait_s(link: Mapping[str, Any]) -> float:
@@ -196,7 +193,7 @@ class Relayed:
             )
 
 
-class Relay:
+class Relay(contextlib.AbstractContextManager["Relay"]):
     """A relay at work; a context manager, at whose end it is gone.
 
     Its ports are descriptors of the devices of the sides; they stay the caller's.
@@ -247,9 +244,6 @@ class Relay:
         if not began:
             self._answer()
             raise TightlinkError("the relay ended before it began")
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

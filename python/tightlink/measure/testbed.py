@@ -16,6 +16,7 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -61,7 +62,7 @@ class Counters:
         return cls(numbers[1], numbers[9], numbers[11])
 
 
-class Bed:
+class Bed(contextlib.AbstractContextManager["Bed"]):
     """Hosts, what connects them, and the programs in them; a context manager.
 
     Raises:
@@ -94,9 +95,6 @@ class Bed:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -76,11 +76,8 @@ def flow_limits(
 ) -> FlowLimits:
     """Cut a network by its links, by its processors, and by both.
 
-    Args:
-        scenario: Its network; of its traffic only what the other arguments leave out.
-        source: Where the flow begins (default: where the scenario's only traffic group does).
-        target: Where it ends (default: likewise).
-        packet_bytes: Size of all packets, headers included (default: that of the scenario's only traffic group).
+    Of the traffic of its scenario only what the other arguments leave out: where the flow begins and ends, and the size
+    of all packets, headers included, are those of its only traffic group then.
     """
     explicit = scenario.explicit()
     network = Network(explicit)
@@ -91,7 +88,7 @@ def flow_limits(
     duration = units.time(scenario.duration)
     limited = [_edge(hop, names, carried(hop, size, duration)) for hop in wide]
     free = [_edge(hop, names, None) for hop in wide]
-    capacities = _capacities(_processors_of(explicit), size, source, target)
+    capacities = _capacities(explicit.written().get("node", {}), size, source, target)
     in_bits = {node: capacity * _BITS * size for node, capacity in capacities.items()}
     bits = maximum_flow(limited, {}, source, target)
     if not bits.paths:
@@ -109,23 +106,18 @@ def _edge(hop: Hop, names: list[str], capacity: Fraction | None) -> Edge:
     return Edge(hop.name, names[hop.origin], names[hop.target], capacity)
 
 
-def _capacities(processors: Mapping[str, Mapping[str, Any]], size: int, source: str, target: str) -> _Capacities:
+def _capacities(nodes: Mapping[str, Mapping[str, Any]], size: int, source: str, target: str) -> _Capacities:
     """Packets per second of each node whose processor limits them."""
     found = {}
-    for name, processor in processors.items():
+    for name, node in nodes.items():
+        processor = node.get("processor")
         # A host's processor is on its way out; what ends there passes it only where it says so.
-        if name == target and not processor.get("receive"):
+        if processor is None or (name == target and not processor.get("receive")):
             continue
         capacity = packet_capacity(processor, size, arriving=name != source)
         if capacity is not None:
             found[name] = capacity
     return found
-
-
-def _processors_of(explicit: Scenario) -> dict[str, Mapping[str, Any]]:
-    """The keys of each node's processor."""
-    nodes: Mapping[str, Any] = explicit.written().get("node", {})
-    return {name: node["processor"] for name, node in nodes.items() if "processor" in node}
 
 
 def _question(
