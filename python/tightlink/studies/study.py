@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -147,19 +148,20 @@ class Study:
             )
 
     @classmethod
-    def shipped(
-        cls,
-        file: str,
-        tasks: Callable[[], Sequence[Task]],
-        observe: Callable[[Mapping[str, Run]], Any],
-        report: Callable[[Any, Mapping[str, Claim]], Report],
-        **others: Any,
-    ) -> Study:
-        """A study that comes with Tightlink, by its file, whose folder has its name and its table of claims."""
+    def shipped(cls, file: str, **others: Any) -> Study:
+        """A study that comes with Tightlink, by the file of its package.
+
+        What is not given stands there: the table of claims, and ``setup``, ``observe``, ``report`` and ``live``.
+        """
         folder = Path(file).parent
         name = folder.name.replace("_", "-")
-        own: dict[str, Any] = {"claims": folder / "claims.toml", "report": report} | others
-        return cls(name, dict(names())[name], tasks, observe, **own)
+        own: dict[str, Any] = {"claims": folder / "claims.toml"}
+        for module, part in (("setup", "tasks"), ("observe", "observe"), ("report", "report")):
+            own[part] = others.get(part) or getattr(import_module(f"{__package__}.{folder.name}.{module}"), part)
+        if (folder / "live.md").exists():
+            live = import_module(f"{__package__}.{folder.name}.live")
+            own["live"] = Live(live.tasks, live.measurements, live.observe, live.report)
+        return cls(name, dict(names())[name], **own | others)
 
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.

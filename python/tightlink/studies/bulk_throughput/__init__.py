@@ -5,18 +5,9 @@ simulation"), which predicted iperf's goodput from SLAC to four sites with ns-2.
 published; its simulations are redone here, and compared with ns-2.35.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from tightlink.studies.bulk_throughput import live
-from tightlink.studies.bulk_throughput.observe import observe
 from tightlink.studies.bulk_throughput.observe.grids import measure
-from tightlink.studies.bulk_throughput.report import report
-from tightlink.studies.bulk_throughput.setup import tasks
-from tightlink.studies.study import Live, Study
+from tightlink.studies.study import Study
 
-# The cells that are measured are simulated in any case, beside those that are stored.
-STUDY: Final = Study.shipped(
-    __file__, tasks, observe, report, measure=measure, live=Live(tuple, live.measurements, live.observe, live.report)
-)
+STUDY: Final = Study.shipped(__file__, measure=measure)

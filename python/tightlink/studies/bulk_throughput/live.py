@@ -22,6 +22,8 @@ from tightlink.studies.live import Measurement, Repetition, machine, repeats
 from tightlink.studies.study import Report
 
 IPERF3: Final = "iperf3"
+#: The cells that are measured are simulated in any case, beside those that are stored.
+tasks: Final = tuple
 
 
 def measurements() -> list[Measurement]:

@@ -5,13 +5,8 @@ uses 89 %, and one of which it uses little; then the response functions of the r
 those that measure delay come to rest.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from tightlink.studies.congestion_basics.observe import observe
-from tightlink.studies.congestion_basics.report import report
-from tightlink.studies.congestion_basics.setup import tasks
 from tightlink.studies.study import Study
 
-STUDY: Final = Study.shipped(__file__, tasks, observe, report)
+STUDY: Final = Study.shipped(__file__)

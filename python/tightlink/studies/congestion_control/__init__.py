@@ -12,7 +12,6 @@ from typing import Final
 
 from tightlink.studies.congestion_control import options, setup
 from tightlink.studies.congestion_control.observe import observe, row
-from tightlink.studies.congestion_control.report import report
 from tightlink.studies.congestion_control.setup import Chosen
 from tightlink.studies.study import Study
 
@@ -20,7 +19,7 @@ from tightlink.studies.study import Study
 def study(chosen: Chosen) -> Study:
     """The study of these experiments; of others, nothing is claimed."""
     return Study.shipped(
-        __file__, chosen.tasks, partial(observe, chosen), report, measure=row, parts=chosen.names,
+        __file__, tasks=chosen.tasks, observe=partial(observe, chosen), measure=row, parts=chosen.names,
         options=options.OPTIONS, adapt=lambda wanted: study(options.chosen(wanted)),
     )  # fmt: skip
 

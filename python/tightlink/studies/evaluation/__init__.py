@@ -20,7 +20,6 @@ from tightlink.errors import ScenarioError, TightlinkWarning
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import place_of
 from tightlink.studies.evaluation.observe import Evaluation, observe
-from tightlink.studies.evaluation.report import report
 from tightlink.studies.evaluation.setup import chosen, trials
 from tightlink.studies.evaluation.setup.subjects import Given, Kind, listed, subjects
 from tightlink.studies.running import study
@@ -54,9 +53,8 @@ def of(
         words["tests"] = ",".join(test.name for test in made)
     return Study.shipped(
         __file__,
-        lambda: [task for trial in planned for task in trial.tasks()],
-        partial(observe, kind, those, made, pack, planned),
-        report,
+        tasks=lambda: [task for trial in planned for task in trial.tasks()],
+        observe=partial(observe, kind, those, made, pack, planned),
         claims=None,
         folder="queues" if queues else "",
         command=typed(words),

@@ -5,13 +5,8 @@ traffic that does not respond, and one queue that marks as contrast. What RFC 93
 control is held against the same runs.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from tightlink.studies.l4s.observe import observe
-from tightlink.studies.l4s.report import report
-from tightlink.studies.l4s.setup import tasks
 from tightlink.studies.study import Study
 
-STUDY: Final = Study.shipped(__file__, tasks, observe, report)
+STUDY: Final = Study.shipped(__file__)

@@ -6,14 +6,9 @@ arXiv 0802.3554, sections 4 and 6). Of the works that it cites, three say what s
 families carry packets between all their nodes, at loads around the critical one.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from tightlink.studies.network_congestion.observe import observe
 from tightlink.studies.network_congestion.observe.load import row
-from tightlink.studies.network_congestion.report import report
-from tightlink.studies.network_congestion.setup.cases import tasks
 from tightlink.studies.study import Study
 
-STUDY: Final = Study.shipped(__file__, tasks, observe, report, measure=row)
+STUDY: Final = Study.shipped(__file__, measure=row)

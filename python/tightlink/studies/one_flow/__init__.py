@@ -5,16 +5,8 @@ flow"), a study with ns-2 of a TCP flow that has a link for itself. Its lessons 
 it does not mention, a window of 20 packets.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from tightlink.studies.one_flow import live
-from tightlink.studies.one_flow.observe import observe
-from tightlink.studies.one_flow.report import report
-from tightlink.studies.one_flow.setup import tasks
-from tightlink.studies.study import Live, Study
+from tightlink.studies.study import Study
 
-STUDY: Final = Study.shipped(
-    __file__, tasks, observe, report, live=Live(live.tasks, live.measurements, live.observe, live.report)
-)
+STUDY: Final = Study.shipped(__file__)

@@ -5,22 +5,9 @@ find that the packet rate, not the bit rate or the packet length, governs the lo
 that it becomes unstable from about 4,000 packets/s on.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from tightlink.studies.router_response import live
-from tightlink.studies.router_response.observe import observe
 from tightlink.studies.router_response.observe.probes import row
-from tightlink.studies.router_response.report import report
-from tightlink.studies.router_response.setup import tasks
-from tightlink.studies.study import Live, Study
+from tightlink.studies.study import Study
 
-STUDY: Final = Study.shipped(
-    __file__,
-    tasks,
-    observe,
-    report,
-    measure=row,
-    live=Live(live.process_router.tasks, live.measurements, live.observe, live.report),
-)
+STUDY: Final = Study.shipped(__file__, measure=row)

@@ -18,6 +18,8 @@ from tightlink.studies.live import Measurement, machine
 from tightlink.studies.live import kernel as router
 from tightlink.studies.study import Report
 
+tasks = hosts.tasks
+
 
 def measurements() -> list[Measurement]:
     """Both sweeps, one size after the other."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink import units
-from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Link, Node, Observe, Processor, Saturate, Scenario, Starts, Tcp, Udp
 from tightlink.studies.cases import Cases
 from tightlink.studies.link_saturation.setup import interface, sweeps
@@ -212,9 +211,3 @@ LATENCY: Final = Cases(
     ),
     {"delay": ("1 us", "1 ms", "10 ms", "50 ms")},
 )
-
-
-def tasks() -> list[Task]:
-    """Everything that is simulated: the sweeps, and all that stands here."""
-    varied = (PERTURBED, MIXES, DENSITY, LATENCY, PHASES)
-    return [*sweeps.tasks(), *(task for cases in varied for task in cases.tasks())]

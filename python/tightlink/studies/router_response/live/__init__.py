@@ -75,6 +75,9 @@ def _chart(drawn: pl.DataFrame, column: str, title: str, by: str) -> Any:
     )
 
 
+tasks = process_router.tasks
+
+
 def measurements() -> list[Measurement]:
     """The probes through both routers."""
     return [*process_router.measurements(), *kernel_router.measurements()]
