@@ -1,7 +1,5 @@
 """What is measured on real hosts: the cells of `tightlink.studies.bulk_throughput.setup.linux`, some by iperf3, too."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial

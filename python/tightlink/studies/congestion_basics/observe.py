@@ -1,7 +1,5 @@
 """What is observed: the phases of a flow, what paths are used for, response functions, and points of rest."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping

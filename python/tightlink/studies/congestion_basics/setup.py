@@ -6,8 +6,6 @@ flow, a path of 252 Mbit/s of which TCP uses 89 %, and one of 1 Gbit/s from Chic
 uses much less; they give neither round trips nor queues.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Congestion Control Mechanisms, Special Publication 500-282, 2010): first which o
 replacements of TCP, alone and beside it. Their method is redone here from design to conclusions, at a chosen scale.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

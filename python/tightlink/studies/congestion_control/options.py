@@ -1,7 +1,5 @@
 """What the study can be asked for: the scale of its networks, the simulated time, which experiments."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction

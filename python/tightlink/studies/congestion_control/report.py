@@ -4,8 +4,6 @@ A section of the text belongs to the experiments of its name, else to those that
 own numbers and charts.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is observed: rates, windows and delays of Prague and Classic flows, what queues mark and drop."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import inf, nan, sqrt
 from statistics import fmean, geometric_mean

@@ -7,8 +7,6 @@ Congestion Control, draft-briscoe-iccrg-prague-congestion-control-04, July 2024.
 Rates and round trips are the ends that RFC 9332 gives for its experiments (Appendix A.1), and three steps between them.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from typing import Any, Final, Literal
 

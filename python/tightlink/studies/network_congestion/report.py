@@ -1,7 +1,5 @@
 """The charts, tables and figures of the report, whose text is ``report.md``."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final

@@ -5,8 +5,6 @@ Example:
     '100 B'
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What is observed: named values that claims compare, and the tables that the report shows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What each alternative makes of the document's statements and figures, and which of them the figures choose."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from contextlib import suppress

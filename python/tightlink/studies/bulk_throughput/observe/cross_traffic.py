@@ -1,7 +1,5 @@
 """How cross traffic widens the interval of one measurement; observed goodputs against predicted ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import polars as pl

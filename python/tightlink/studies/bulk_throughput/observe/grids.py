@@ -1,7 +1,5 @@
 """The tables of the study: what each run comes to, and a row for each cell of a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean

@@ -4,8 +4,6 @@
 which commit; ``benchmarks/bulk_linux.py`` writes it from the folder of a study that measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Loss as a ping sees it, beside TCP's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl

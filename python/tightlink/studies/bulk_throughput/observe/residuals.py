@@ -1,7 +1,5 @@
 """What the document says of observed against predicted goodputs, asked of transfers that stand for its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

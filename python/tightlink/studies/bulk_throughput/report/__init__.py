@@ -1,7 +1,5 @@
 """The charts and tables of the report, whose text is ``report.md``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

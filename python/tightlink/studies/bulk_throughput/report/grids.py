@@ -1,7 +1,5 @@
 """The grids in charts and tables: what each path carries, the bottleneck factor, windows and single properties."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

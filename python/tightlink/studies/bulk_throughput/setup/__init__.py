@@ -1,7 +1,5 @@
 """What is simulated: the grids of the document's paths, then recoveries, pings, properties, other traffic, Linux."""
 
-from __future__ import annotations
-
 from tightlink.experiment.execute import Task
 from tightlink.studies.bulk_throughput.setup import cross_traffic, linux, paths, pings, unknowns
 

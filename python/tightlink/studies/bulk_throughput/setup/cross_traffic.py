@@ -4,8 +4,6 @@ On the path to Daresbury in several shares; and on each path, with SACK, beside 
 measurements, which were never published: each at another time of the week.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import Final

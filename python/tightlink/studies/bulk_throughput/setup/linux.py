@@ -11,8 +11,6 @@ Example:
     (84, ['linux/daresbury/reno/6/1', 'linux/daresbury/reno/88/1'])
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -9,8 +9,6 @@ Example:
     ['daresbury.tahoe-newreno', 'in2p3-factor-2.tahoe-sack', 'lbnl.sack-newreno']
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial

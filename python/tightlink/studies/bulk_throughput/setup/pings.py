@@ -5,8 +5,6 @@ number of flows. Here 20 pings, each once a second, run beside one transfer, spr
 two kilobytes a second take no part of the path worth mentioning.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from tightlink.analysis.path.bulk_path import BOTTLENECK, competing_ends

@@ -8,8 +8,6 @@ Example:
     (20, [(), ('bandwidth',)], 608)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import Final

@@ -4,8 +4,6 @@ The table of the package has what `benchmarks/thinned.py anchors` found: some co
 parts of the routers, each response in fifths of a period.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """What the experiments cost: packet-hops counted at the size that was run, and extrapolated to the document's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final

@@ -5,8 +5,6 @@ Columns: ``experiment``, ``condition``, ``algorithm`` (the control that is compa
 ``response``, ``value``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """All sources with the same control: what distinguishes networks, and which controls are unsafe (experiments 1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

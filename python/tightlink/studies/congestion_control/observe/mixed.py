@@ -1,7 +1,5 @@
 """Controls beside each other: what they gain over standard TCP, and what becomes of it (experiments 2, and more)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

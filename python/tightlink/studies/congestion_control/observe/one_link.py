@@ -1,7 +1,5 @@
 """What the experiments on a single link show, setting by setting, and what claims compare of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final

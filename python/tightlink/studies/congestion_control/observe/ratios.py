@@ -1,7 +1,5 @@
 """Medians of ratios over conditions, and how sure they are."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

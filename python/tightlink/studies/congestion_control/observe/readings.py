@@ -4,8 +4,6 @@ The document names neither. Both are told by its effects, and so an effect must 
 helped to find: each is left out in turn, and the response, or the level, is read from the others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

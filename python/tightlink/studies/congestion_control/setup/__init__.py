@@ -1,7 +1,5 @@
 """What is simulated: experiments in the four-tier network, at a size, and some on a single link."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -3,8 +3,6 @@
 It calls its responses Y1 to Y18 and its parameters X1 to X20.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

@@ -12,8 +12,6 @@ Example:
     {'kind': 'fast', 'mi_threshold': '1000 s'}
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

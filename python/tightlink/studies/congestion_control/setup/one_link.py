@@ -1,7 +1,5 @@
 """Experiments on a single link: where FAST oscillates, what newcomers get, how soon a flow has all of a link."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The report of an evaluation: all controls or queues in one table, a row of small charts each, then test by test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Verdicts of named packs: what each asks of a control, and whether a control meets it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -7,8 +7,6 @@ Example:
     'p95 queueing delay'
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The tests of congestion controls are in the terms of RFC 5166 (metrics), RFC 974
 and the Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval). Those of queues are after RFC 7928.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from tightlink.errors import ScenarioError, closest, one_of

@@ -1,7 +1,5 @@
 """One flow alone: how much of the path it uses, and how soon."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ Its levels of congestion are numbers of flows here; what drop-tail loses with ea
 is aggressive, LEDBAT what gives way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -4,8 +4,6 @@ Sections are those of RFC 7928: 4.5 (ECN), 8.2.5 and 8.2.6 (a load and a capacit
 traffic in both directions), 10 (several queues on a path).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import fmean
 from typing import Any, Final

@@ -4,8 +4,6 @@ Of links that change all say the same of the flow: its throughput, what its pack
 that it uses of what the link could have sent. A packet waits through an outage, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final

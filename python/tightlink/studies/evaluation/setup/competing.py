@@ -1,7 +1,5 @@
 """Flows that share a bottleneck: with their own kind, beside standard TCP, short ones and a call, in each queue."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from statistics import fmean

@@ -1,7 +1,5 @@
 """What a test of a pack is: settings, each simulated with some seeds, what is read from the runs, and words of it."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

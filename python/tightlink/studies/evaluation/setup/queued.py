@@ -8,8 +8,6 @@ Example:
     (4, '20 Mbit/s, 40 ms, 2 BDP')
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final

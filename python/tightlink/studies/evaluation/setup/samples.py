@@ -6,8 +6,6 @@ Example:
     (1.0, 3.0)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias

@@ -9,8 +9,6 @@ Example:
     {'kind': 'codel', 'target': '2 ms'}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 

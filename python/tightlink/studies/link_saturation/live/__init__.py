@@ -3,8 +3,6 @@
 Tolerances that are not the document's are this study's, and were set before anything was measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -9,8 +9,6 @@ Example:
     (['kernel/open/25', 'kernel/open/50'], 28)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, Final

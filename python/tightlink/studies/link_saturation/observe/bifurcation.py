@@ -1,7 +1,5 @@
 """The bifurcation: both branches, which of them the link is on, and whether it comes back to it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Fragments, jumbo frames, other bandwidths, mixed sizes and TCP: what claims compare of the sweeps over them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The main sweep in charts and tables: rates, laws and the bifurcation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -15,8 +15,6 @@ Example:
     '1450 B'
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -5,8 +5,6 @@ Example:
     ((25, 50, 75), 58, 'udp/100 Mbit/s/25')
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Final

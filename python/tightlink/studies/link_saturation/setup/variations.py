@@ -5,8 +5,6 @@ Example:
     0.2
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What came out of the runs of a case: order parameter and susceptibility at each load, and where it begins."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property

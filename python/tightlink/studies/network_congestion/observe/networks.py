@@ -1,7 +1,5 @@
 """The critical load against what graphs are like: degree, clustering, path length, betweenness, spectral gap."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -4,8 +4,6 @@ Near a phase transition the size of the system rounds it: its width shrinks as n
 the kind happens; a queue's onset is rounded by the time that it was given, as t^(−½).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from functools import cached_property

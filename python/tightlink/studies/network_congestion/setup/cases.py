@@ -7,8 +7,6 @@ Example:
     (539.0, 2.22)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Final

@@ -5,8 +5,6 @@ Example:
     (9, 32)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -12,8 +12,6 @@ Example:
     (12, True)
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each direction of each wire serves 1000 packets/s, or as much as its case says; 
 piles up stays; wires take 5 ms, which plays no part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """What came out of flows that share the link: tables over the seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Final

@@ -1,7 +1,5 @@
 """The report, whose text is ``report.md``, and its figures for papers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The parts of the report on the two routers that are measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

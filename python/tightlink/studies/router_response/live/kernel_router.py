@@ -8,8 +8,6 @@ Example:
     ('kernel/65/1000', 36)
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Final

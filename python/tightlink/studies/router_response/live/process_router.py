@@ -9,8 +9,6 @@ Example:
     (243.8, 30, '65/500')
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 

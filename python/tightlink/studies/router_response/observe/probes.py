@@ -1,7 +1,5 @@
 """Probes in numbers: a row for each, of what was offered, carried and lost, and of what the meters said."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Values on the load: where it stops following, what the routers report, what governs it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final

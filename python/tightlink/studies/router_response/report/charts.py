@@ -1,7 +1,5 @@
 """Interactive charts of load and loss, with the document's figures drawn in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

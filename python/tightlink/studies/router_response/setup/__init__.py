@@ -1,7 +1,5 @@
 """What is simulated: the document's probes, extra ones, other routers and links, costs by length, and videos."""
 
-from __future__ import annotations
-
 from tightlink.experiment.execute import Task
 from tightlink.studies.router_response.setup import laws, network, variants, video
 

@@ -27,8 +27,6 @@ Example:
     (116, 13, 70)
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Final

@@ -9,8 +9,6 @@ Example:
     (51, 59)
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 #: Packet lengths in bytes. They count Ethernet's header.

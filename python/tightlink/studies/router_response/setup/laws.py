@@ -20,8 +20,6 @@ Example:
     [4287, 4097, 3923]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ Example:
     ['A, T1', 'A, satellite', 'A, rings in bytes']
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, Final
 

@@ -8,8 +8,6 @@ Example:
     '333.333333 us'
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tightlink.experiment.execute import Task
