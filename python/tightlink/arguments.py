@@ -22,6 +22,9 @@ from tightlink.errors import Argument, ScenarioError
 #: Units of time in nanoseconds, the largest first.
 _UNITS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
+#: What a scenario's file has, looked up first: all else takes longer.
+_PLAIN: Final = frozenset((str, int, float, bool, dict, type(None)))
+
 
 def plain(value: Any) -> Any:
     """A value as a scenario's file has it: numbers and arrays of NumPy, series of pandas, times, decimals, fractions.
@@ -33,7 +36,7 @@ def plain(value: Any) -> Any:
     >>> plain(timedelta(milliseconds=20)), plain(np.timedelta64(1500, "ns"))
     ('20 ms', '1500 ns')
     """
-    if type(value) is str:
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, list | tuple):
         found = [plain(item) for item in value]

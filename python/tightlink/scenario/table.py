@@ -54,6 +54,8 @@ _WHOLE: Final = ("queue", "congestion", "loss", "jitter")
 _WHOLE_BY_KIND: Final = ("rate", "delay")
 #: Keys of the whole scenario, which stand before its tables.
 _OF_SCENARIO: Final = ("profile", "duration", "seed", "routing", "observe")
+#: What could be changed within a table. (A union made anew for each value of each table takes its time.)
+_CHANGEABLE: Final = (dict, list)
 #: What a reader wants to see first; the other keys follow in the order of their definition.
 _FIRST: Final = (
     "kind",
@@ -255,7 +257,8 @@ class Table(BaseModel, metaclass=_TableType):
             return check(data)
         if not isinstance(data, dict):
             raise wrong("a table", value=data, suggestion=cls._meant(data))
-        known = {key: plain(value) for key, value in data.items() if key in cls._accepted()}
+        accepted = cls._accepted()
+        known = {key: plain(value) for key, value in data.items() if key in accepted}
         if len(known) == len(data):
             return check(known)
         # Not at the top: no scenario that is right needs it.
@@ -303,7 +306,7 @@ class Table(BaseModel, metaclass=_TableType):
     def _checked(self) -> Self:
         self._check()
         for name, value in self.__dict__.items():
-            if isinstance(value, dict | list):
+            if isinstance(value, _CHANGEABLE):
                 self.__dict__[name] = read_only(value, f"{type(self).__name__}.{key_of(name)}")
         return self
 
