@@ -91,16 +91,20 @@ def framed(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
         columns: Arrays, in which NaN stands for what is not known, or codes of words and the words.
     """
     # Column by column: a query for as many of them takes polars as long as a small run.
-    known = {key: _series(values) for key, values in columns.items()}
+    known = {key: _series(key, values) for key, values in columns.items()}
     rows = len(next(iter(known.values()), ()))
     return pl.DataFrame([
-        (known[column].cast(type_) if column in known else pl.Series([None] * rows, dtype=type_)).alias(column)
+        _of_type(known[column], type_) if column in known else pl.Series(column, [None] * rows, dtype=type_)
         for column, type_ in schema(name).items()
     ])  # fmt: skip
 
 
-def _series(values: Any) -> pl.Series:
+def _of_type(series: pl.Series, type_: Any) -> pl.Series:
+    return series if series.dtype == type_ else series.cast(type_)
+
+
+def _series(name: str, values: Any) -> pl.Series:
     if isinstance(values, tuple):
         codes, words = values
-        return pl.Series(words, dtype=pl.String)[pl.Series(codes)]
-    return pl.Series(values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
+        return pl.Series(name, words, dtype=pl.String)[pl.Series(codes)]
+    return pl.Series(name, values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
