@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
 from tightlink.analysis.path.bulk_path import BulkPath
-from tightlink.analysis.path.residuals import beside
+from tightlink.analysis.path.residuals import predictions
 from tightlink.errors import TightlinkError
 from tightlink.lazy import NDArray, np, pl, stats
 
@@ -146,9 +146,9 @@ class _Model:
     def __call__(self, logs: NDArray[Any]) -> NDArray[Any]:
         path = self.path(logs)
         if path not in self.known:
-            found = beside(self.observed, path, jobs=self.jobs)
-            self.simulated += found.select("window_packets", "flows").n_unique()
-            self.known[path] = (found["predicted_bps"] / found["observed_bps"] - 1).to_numpy()
+            self.simulated += len({*self.observed["window_packets", "flows"].iter_rows()})
+            predicted = np.array(predictions(self.observed, path, jobs=self.jobs))
+            self.known[path] = predicted / self.observed["goodput_bps"].to_numpy() - 1
         return self.known[path]
 
     def slopes(self, logs: NDArray[Any]) -> NDArray[Any]:

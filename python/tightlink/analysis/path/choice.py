@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
-from tightlink.reduce import largest
 
 #: "No or little loss": one packet in a thousand, by default.
 LITTLE: Final = 0.001
@@ -45,20 +44,23 @@ def choose(cells: pl.DataFrame, *, little: float = LITTLE, most_bps: float | Non
 
     Cells have ``window_packets``, ``flows``, ``goodput_bps`` and ``loss``; other columns are kept.
     """
-    if most_bps is not None:
-        cells = cells.filter(pl.col("goodput_bps") <= most_bps)
-        if cells.is_empty():
-            raise TightlinkError(
-                f"every window and number of flows carries more than {most_bps / 1e6:.3g} Mbit/s: "
-                "expected a smaller part of the bandwidth to leave, or smaller windows to choose from"
-            )
-    few = cells.filter(pl.col("loss") <= little)
-    clean = not few.is_empty()
-    kept = few if clean else cells.filter(pl.col("loss") <= pl.col("loss").min() * (1 + _SAME))
-    top = largest(kept["goodput_bps"])
-    return Choice(_least(kept, top * (1 - _SAME)), _least(kept, top * (1 - NEARLY)), clean)
+    # On lists: of tables as short as these a query of polars takes as long as their runs.
+    goodputs, losses = cells["goodput_bps"].to_list(), cells["loss"].to_list()
+    places = [place for place, goodput in enumerate(goodputs) if most_bps is None or goodput <= most_bps]
+    if most_bps is not None and not places:
+        raise TightlinkError(
+            f"every window and number of flows carries more than {most_bps / 1e6:.3g} Mbit/s: "
+            "expected a smaller part of the bandwidth to leave, or smaller windows to choose from"
+        )
+    few = [place for place in places if losses[place] <= little]
+    least = min(losses[place] for place in places) * (1 + _SAME)
+    kept = few or [place for place in places if losses[place] <= least]
+    top = max(goodputs[place] for place in kept)
+    sizes = [*zip(cells["flows"].to_list(), cells["window_packets"].to_list(), strict=True)]
 
+    def carrying(goodput_bps: float) -> dict[str, Any]:
+        """The cell with the fewest flows, then the smallest window, that carries so much."""
+        there = (place for place in kept if goodputs[place] >= goodput_bps)
+        return cells.row(min(there, key=sizes.__getitem__), named=True)
 
-def _least(cells: pl.DataFrame, goodput_bps: float) -> dict[str, Any]:
-    """The cell with the fewest flows, then the smallest window, that carries so much."""
-    return cells.filter(pl.col("goodput_bps") >= goodput_bps).sort("flows", "window_packets").row(0, named=True)
+    return Choice(carrying(top * (1 - _SAME)), carrying(top * (1 - NEARLY)), bool(few))

@@ -164,7 +164,7 @@ def _upgrades(  # noqa: PLR0913, PLR0917
         places = dict.fromkeys([(default, 1), *((window, flows) for window in windows(changed, flows, limit))])
         same = (changed, limit, default) == (path, most, usual)
         cells = known if same else searched(changed, places, little=little, jobs=jobs)
-        choice = choose(cells.filter(cells["flows"] == flows), little=little)
+        choice = choose(cells[[place for place, count in enumerate(cells["flows"]) if count == flows]], little=little)
         found.append(Upgrade(name, float(cells["goodput_bps"][0]), choice.best["window_packets"],
                              choice.best["goodput_bps"], choice.best["loss"]))  # fmt: skip
     return found
@@ -211,7 +211,7 @@ def searched(path: BulkPath, places: Iterable[tuple[int, int]], *, little: float
     # Who allows more loss is not to miss the window that is best without it.
     for bound in dict.fromkeys([min(little, LITTLE), little]):
         while between := _between(path, cells, bound):
-            cells = pl.concat([cells, simulate_cells(path, between, jobs=jobs)])
+            cells = cells.vstack(simulate_cells(path, between, jobs=jobs))
     return cells
 
 
