@@ -38,7 +38,9 @@ def main() -> int:
         print(*constraints(), sep="\n")
         venv.create(place / "env", with_pip=True)
         python = place / "env" / "bin" / "python"
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--constraint", str(place / "constraints.txt")]
+        # Python compiles what it imports; compiling all of it takes as long as the installation.
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--no-compile"]
+        pip += ["--constraint", str(place / "constraints.txt")]
         subprocess.run([*pip, f"{Path(wheel).resolve()}[cluster,notebook]", *_TOOLS], check=True)
         test = [
             str(python),
