@@ -108,7 +108,9 @@ class Candidates:
         logarithm = np.log(np.maximum(power, _NOTHING * power.max(axis=-1, keepdims=True)))
         grouped: Array = np.add.reduceat(logarithm, self.groups.tolist(), axis=-1)
         some = slice(None) if smoothed else slice(int((self.filter < 0).sum()))
-        distance: Array = self.square[some] - 2 * (grouped @ self.logarithm[some].T)
+        # In place: with thousands of series and of candidates, each copy takes a fifth of the time of the product.
+        distance: Array = grouped @ (-2 * self.logarithm[some].T)
+        distance += self.square[some]
         best: Array = distance.argmin(axis=-1)
         return best
 
