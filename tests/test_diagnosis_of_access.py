@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,7 +80,13 @@ traffic.tv = { kind = "bulk", from = "a", to = "b" }
 
 
 def _run(text: str, changes: dict[str, Any] | None = None) -> Run:
-    return tl.simulate(tl.loads(text).set_all(changes or {}))
+    return _simulated(tl.loads(text).set_all(changes or {}))
+
+
+@lru_cache(maxsize=64)
+def _simulated(scenario: tl.Scenario) -> Run:
+    """What several tests ask about is simulated once."""
+    return tl.simulate(scenario)
 
 
 def _told(text: str, flow: str, changes: dict[str, Any] | None = None) -> Diagnosis:
@@ -144,13 +151,14 @@ def test_what_a_suggestion_costs_the_other_direction_is_said(seed: int) -> None:
 def test_queues_of_both_directions_are_changed_together(network: str) -> None:
     text = HOME.format(network=network)
     before = _run(text)
-    (changes,) = {tuple(each.suggestions[0].changes) for each in before.why().diagnoses if each.suggestions}
+    why = before.why()
+    (changes,) = {tuple(each.suggestions[0].changes) for each in why.diagnoses if each.suggestions}
     assert changes == ("link.access.queue", "link.access.reverse.queue")
-    for said in before.why().diagnoses:
+    for said in why.diagnoses:
         texts = [each.text for each in said.suggestions]
         assert len(texts) == len(set(texts))
         assert all("access" in each for each in texts)
-    after = _run(text, before.why().suggestions[0].changes)
+    after = _run(text, why.suggestions[0].changes)
     for flow in ("down", "up"):
         assert _row(after, flow)["goodput_bps"] > _row(before, flow)["goodput_bps"]
         assert _row(after, flow)["rtt_mean_s"] < 0.7 * _row(before, flow)["rtt_mean_s"]
@@ -326,13 +334,13 @@ def test_a_queue_before_a_trace_is_that_of_its_highest_rate(tmp_path: Path) -> N
     link = tl.Link(ends=("cell", "phone"), rate=tl.RateTrace(trace=str(file)), delay="20 ms", queue="400 packets")
     flow = tl.Bulk(from_="cell", to="phone")
     scenario = tl.Scenario(profile="linux", duration="20 s", link={"radio": link}, traffic={"d": flow})
-    run = tl.simulate(scenario)
+    run = _simulated(scenario)
     first, sweep = run.why("d").suggestions
     packets = int(first.changes["link.radio.queue"].split()[0])
     assert packets == pytest.approx(1800 * 0.04, abs=3)
     assert first.text == f"a queue of what the path holds at its highest rate ({packets} packets)"
     assert sweep.vary
-    changed = tl.simulate(scenario.set_all(first.changes))
+    changed = _simulated(scenario.set_all(first.changes))
     assert changed.flows["goodput_bps"][0] > 0.95 * run.flows["goodput_bps"][0]
     assert changed.flows["queueing_delay_mean_s"][0] < 0.5 * run.flows["queueing_delay_mean_s"][0]
 
@@ -390,18 +398,18 @@ traffic.down = { kind = "bulk", from = "net", to = "home" }
 def test_a_window_is_not_what_a_way_back_full_of_acks_lacks(queue: object) -> None:
     """A larger window makes more ACKs wait; fewer of them make the download several times as fast."""
     scenario = tl.loads(ACKS).set("link.l.reverse.queue", queue)
-    run = tl.simulate(scenario)
+    run = _simulated(scenario)
     (diagnosis,) = run.why().diagnoses
     assert [(cause.name, cause.where) for cause in diagnosis.causes[:1]] == [("ack_path", "l.reverse")]
-    better = tl.simulate(scenario.set_all(diagnosis.suggestions[0].changes))
+    better = _simulated(scenario.set_all(diagnosis.suggestions[0].changes))
     assert better.flows["goodput_bps"][0] > 3 * run.flows["goodput_bps"][0]
 
 
 def test_a_link_is_as_busy_as_it_is_while_a_flow_lasts() -> None:
     """What it carries before both begin does not hide that ACKs have a full way back since."""
     late = tl.loads(ASYMMETRIC).set_all({"traffic.down.start": "8 s", "traffic.up.start": "8 s"})
-    found = tl.simulate(late).why("down")
-    assert found.causes[0].name == tl.simulate(tl.loads(ASYMMETRIC)).why("down").causes[0].name == "ack_path"
+    found = _simulated(late).why("down")
+    assert found.causes[0].name == _simulated(tl.loads(ASYMMETRIC)).why("down").causes[0].name == "ack_path"
     assert "busy while data is sent" in found.sentence
 
 
@@ -429,16 +437,16 @@ traffic.call = { kind = "cbr", from = "router", to = "internet", interval = "20 
 def test_a_shaper_before_a_modem_is_to_be_below_its_rate(set_: dict[str, str], wanted: dict[str, str]) -> None:
     """Else what waits does so in the modem, whose queue nobody can set."""
     scenario = tl.loads(SHAPED).set_all(set_)
-    run = tl.simulate(scenario)
+    run = _simulated(scenario)
     for flow in ("call", "backup"):
         first = run.why(flow).suggestions[0]
         assert first.changes == wanted
         assert "(less than line carries" in first.text
-    before, after = (_row(each, "call")["one_way_delay_p95_s"] for each in (run, tl.simulate(scenario.set_all(wanted))))
+    before, after = (_row(each, "call")["one_way_delay_p95_s"] for each in (run, _simulated(scenario.set_all(wanted))))
     assert before > 0.1
     assert after < 0.02
     # A shaper that is below it stays.
-    lower = tl.simulate(scenario.set_all(wanted)).why()
+    lower = _simulated(scenario.set_all(wanted)).why()
     assert not any("shaper" in each.text for each in lower.suggestions)
 
 
@@ -450,7 +458,7 @@ duration = "30 s"
 link.wifi = { ends = ["laptop", "router"], rate = { schedule = [{ at = "0 s", rate = "80 Mbit/s" }, { at = "20 s", rate = "0 bit/s" }, { at = "20.5 s", rate = "80 Mbit/s" }] }, delay = "1 ms" }
 traffic.call = { kind = "cbr", from = "laptop", to = "router", interval = "20 ms", udp.payload = "160 B" }
 """)
-    run = tl.simulate(scenario)
+    run = _simulated(scenario)
     longest = _row(run, "call")["queueing_delay_max_s"]
     assert longest == pytest.approx(0.5, abs=0.025)
     assert f"({1000 * longest:.0f} ms at most)" in run.why("call").sentence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -82,20 +83,27 @@ QUEUE = "topology.net.link.queue"
 K8 = Path(tl.__file__).parent / "examples/fat-tree-k8.toml"
 
 
+@lru_cache(maxsize=8)
+def _run(scenario: tl.Scenario) -> tl.Run:
+    """What several questions are asked about is simulated once."""
+    return tl.simulate(scenario)
+
+
+@lru_cache(maxsize=8)
 def _found(run: tl.Run, group: str) -> Diagnosis:
     (found,) = (each for each in run.why(group).diagnoses if each.flows == (group,))
     return found
 
 
 def _mean(scenario: tl.Scenario, group: str) -> float:
-    times = tl.simulate(scenario).completion_times.filter(label=group, size_class="all")
+    times = _run(scenario).completion_times.filter(label=group, size_class="all")
     return float(times["slowdown_mean"][0])
 
 
 def _helps(scenario: tl.Scenario, group: str, part: float = 0.95) -> list[dict[str, Any]]:
     """The changes that are suggested to a group; each of them makes its transfers faster by a part at least."""
     before = _mean(scenario, group)
-    changes = [each.changes for each in _found(tl.simulate(scenario), group).suggestions if each.changes]
+    changes = [each.changes for each in _found(_run(scenario), group).suggestions if each.changes]
     for change in changes:
         assert _mean(scenario.set_all(change), group) < part * before, change
     return changes
@@ -107,7 +115,7 @@ def test_only_links_that_a_group_takes_are_named() -> None:
 traffic.a = {{ kind = "transfers", from = "net.host[0]", to = "net.host[1]", arrivals = "500 transfers/s", size = "100 kB" }}
 traffic.b = {{ kind = "transfers", from = ["net.host[3]", "net.host[4]"], to = "net.host[2]", load = "90 %", of = "net.host_link[2]", size = "1 MB" }}
 """)
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     own, other = (_found(run, group) for group in ("a", "b"))
     assert "host_link[2]" not in own.answer
     assert "host_link[0]" in own.answer
@@ -122,7 +130,7 @@ def test_waits_of_others_are_not_a_groups_where_a_queue_tells_them_apart(
     queue: dict[str, Any], dscp: str | None
 ) -> None:
     scenario = tl.loads(RACK + ELEPHANTS).set_all({QUEUE: queue, **({"traffic.mice.dscp": dscp} if dscp else {})})
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     found, row = _found(run, "mice"), run.flows.filter(label="mice").row(0, named=True)
     link = run.links.filter(link="net.host_link[0].reverse").row(0, named=True)
     assert found.delay is not None
@@ -134,7 +142,7 @@ def test_waits_of_others_are_not_a_groups_where_a_queue_tells_them_apart(
 
 def test_who_fills_the_queue_is_said_and_what_helps_against_it() -> None:
     scenario = tl.loads(RACK + ELEPHANTS)
-    found = _found(tl.simulate(scenario), "mice")
+    found = _found(_run(scenario), "mice")
     assert found.causes[0].name == "saturated_link"
     assert found.causes[0].share == pytest.approx(1, abs=0.03)
     assert "which elephant and elephant2 fill" in found.answer
@@ -145,7 +153,7 @@ def test_who_fills_the_queue_is_said_and_what_helps_against_it() -> None:
 
 def test_flows_share_a_link_that_send_at_the_same_time() -> None:
     """240 short transfers come within the time of two bulk flows, and few of them are under way at once."""
-    run = tl.simulate(tl.loads(RACK + ELEPHANTS))
+    run = _run(tl.loads(RACK + ELEPHANTS))
     link, bulk = "net.host_link[0].reverse", run.flows.filter(label="elephant").row(0, named=True)
     each = run.completions.filter(label="mice").select("start_s", "completion_s")
     ends = (pl.col("start_s") + pl.col("completion_s")).fill_null(0.12).clip(upper_bound=0.12)
@@ -161,10 +169,10 @@ def _found_bulk(run: tl.Run) -> Diagnosis:
 
 def test_links_are_as_busy_as_they_are_while_there_are_transfers() -> None:
     """Two transfers, 500 ms apart, of which each fills the link for 8 ms; and two groups say the same of the same link."""
-    answer = _found(tl.simulate(tl.loads(WIRE)), "web").answer
+    answer = _found(_run(tl.loads(WIRE)), "web").answer
     assert "Link b is saturated (99.8 % busy while there are transfers)" in answer
     other = 'traffic.web2 = { kind = "transfers", from = "h1", to = "h2", times = ["1 s"], size = "1 MB" }\n'
-    run = tl.simulate(tl.loads(WIRE + other))
+    run = _run(tl.loads(WIRE + other))
     assert "Link b is saturated (99.8 % busy while there are transfers)" in _found(run, "web").answer
     assert "Link b is saturated (99.8 % busy while there are transfers)" in _found(run, "web2").answer
 
@@ -181,7 +189,7 @@ def test_causes_are_those_of_bulk_flows_and_the_suggestion_helps(
     changes: dict[str, Any], cause: str, said: str
 ) -> None:
     scenario = tl.loads(WIRE).set_all(changes)
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert found.causes[0].name == cause
     assert said in found.answer
     assert _helps(scenario, "web")
@@ -190,7 +198,7 @@ def test_causes_are_those_of_bulk_flows_and_the_suggestion_helps(
 def test_round_trips_that_acks_make_longer_are_the_groups() -> None:
     scenario = tl.loads(WIRE).set_all({"link.b.rate": "10 Gbit/s", "traffic.web.tcp.window": "10 packets"})
     both = scenario.set("traffic.back", {"kind": "bulk", "from": "h2", "to": "h1"})
-    run = tl.simulate(both)
+    run = _run(both)
     (window,) = (cause for cause in _found(run, "web").causes if cause.name == "receiver_window")
     rtt_ms = 1000 * run.flows.filter(label="web")["rtt_mean_s"][0]
     assert f"round trips take {rtt_ms:.2g} ms, as ACKs wait at" in window.text
@@ -201,17 +209,17 @@ def test_an_outage_is_named_with_what_waits_for_it() -> None:
         "traffic.web.times": ["0 s", "505 ms", "520 ms", "1 s"],
         "link.b.outages": {"schedule": [{"at": "510 ms", "for": "50 ms"}]},
     })  # fmt: skip
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert (found.causes[0].name, found.causes[0].where) == ("outage", "b")
     assert "link b is down, 50 ms, while 2 of 4 transfers are under way" in found.answer
     missed = scenario.set("link.b.outages", {"schedule": [{"at": "700 ms", "for": "50 ms"}]})
-    assert [cause.name for cause in _found(tl.simulate(missed), "web").causes] == ["saturated_link"]
+    assert [cause.name for cause in _found(_run(missed), "web").causes] == ["saturated_link"]
 
 
 def test_an_outage_of_several_links_is_one_and_what_handshakes_wait_for() -> None:
     """Each uplink is on the way of few: all of them together hold nearly all transfers, some of these before they begin."""
     scenario = tl.loads(LEAVES).set("topology.net.spine_link.outages", {"schedule": [{"at": "20 ms", "for": "100 s"}]})
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert found.causes[0].name == "outage"
     assert found.causes[0].share == pytest.approx(1.0, abs=0.05)
     assert "8 links, net.spine_link[0..7], are down, 980 ms, while" in found.answer
@@ -220,10 +228,10 @@ def test_an_outage_of_several_links_is_one_and_what_handshakes_wait_for() -> Non
     waits, more = [], []
     # Which packets an outage catches, and so which timers wait, is left to the seed.
     for seed in range(1, 8):
-        run = tl.simulate(short.set("seed", seed))
+        run = _run(short.set("seed", seed))
         waits += [cause.share or 0.0 for cause in _found(run, "web").causes if cause.name == "outage"]
         assert ", are down, 10 ms, while" in _found(run, "web").answer
-        without = tl.simulate(scenario.set("topology.net.spine_link.outages", "none").set("seed", seed))
+        without = _run(scenario.set("topology.net.spine_link.outages", "none").set("seed", seed))
         took_s, least_s = (sum(each.completions["completion_s"].drop_nulls().to_list()) for each in (run, without))
         more.append(1 - least_s / took_s)
     assert len(waits) == len(more)
@@ -232,22 +240,22 @@ def test_an_outage_of_several_links_is_one_and_what_handshakes_wait_for() -> Non
 
 def test_sprayed_packets_that_overtake_each_other() -> None:
     scenario = tl.loads(FAT_TREE).set_all({"routing.ecmp": "packet", "traffic.p.tcp.recovery": "sack"})
-    found = _found(tl.simulate(scenario), "p")
+    found = _found(_run(scenario), "p")
     assert found.causes[0].name == "reordering"
     assert "retransmitted without need" in found.answer
     # More than the path holds in flight on average is small at times only.
-    shuffle = _found(tl.simulate(tl.load(K8).set("routing.ecmp", "packet")), "shuffle")
+    shuffle = _found(_run(tl.load(K8).set("routing.ecmp", "packet")), "shuffle")
     assert "keep the window small at times; 16 packets in flight on average, the path holds 11" in shuffle.answer
     assert _helps(scenario, "p") == [{"traffic.p.tcp.recovery": "rack"}]
 
 
 def test_flows_that_meet_on_a_link_beside_idle_ones_are_sprayed() -> None:
     scenario = tl.loads(FAT_TREE)
-    found = _found(tl.simulate(scenario), "p")
+    found = _found(_run(scenario), "p")
     assert found.causes[0].name == "saturated_link"
     assert "core_link" in found.causes[0].where
     assert _helps(scenario, "p") == [{"routing.ecmp": "packet"}]
-    sprayed = _found(tl.simulate(scenario.set("routing.ecmp", "packet")), "p")
+    sprayed = _found(_run(scenario.set("routing.ecmp", "packet")), "p")
     assert all("routing.ecmp" not in each.changes for each in sprayed.suggestions)
 
 
@@ -262,7 +270,7 @@ UNLIKE: dict[str, Any] = {
 def test_paths_that_are_not_alike_are_not_sprayed() -> None:
     """Each path gets as many packets: one at a quarter of the rate would carry what comes for it no more."""
     scenario = tl.loads(LEAVES).set_all({**UNLIKE, "traffic.web.load": "18 %", "seed": 4})
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert found.causes[0].where == "net.spine_link[0].reverse"
     assert found.suggestions
     assert all("routing.ecmp" not in each.changes for each in found.suggestions)
@@ -271,7 +279,7 @@ def test_paths_that_are_not_alike_are_not_sprayed() -> None:
 
 def test_of_links_that_are_not_alike_only_the_overloaded_one_is_to_be_faster() -> None:
     scenario = tl.loads(LEAVES).set_all({**UNLIKE, "traffic.web.load": "25 %"})
-    (suggestion,) = _found(tl.simulate(scenario), "web").suggestions
+    (suggestion,) = _found(_run(scenario), "web").suggestions
     assert suggestion.changes.keys() == {"topology.net.spine_link.rate[0]"}
     assert suggestion.text.endswith(" for net.spine_link[0]")
     assert _helps(scenario, "web", 0.8) == [suggestion.changes]
@@ -287,7 +295,7 @@ topology.net = { kind = "leaf-spine", leaves = 2, spines = 2, hosts = 8, link = 
 traffic.elephant = { kind = "bulk", flows = 2, from = "net.host[*]", to = "net.host[15]" }
 traffic.mice = { kind = "transfers", from = "net.host[*]", to = "net.host[15]", arrivals = "5 transfers/ms", size = "10 kB", stop = "60 ms" }
 """)
-    found = _found(tl.simulate(scenario), "mice")
+    found = _found(_run(scenario), "mice")
     assert found.delay is not None
     assert found.delay.where == "net.host_link[15].reverse"
     assert found.suggestions[0].text.startswith("FQ-CoDel")
@@ -298,7 +306,7 @@ traffic.mice = { kind = "transfers", from = "net.host[*]", to = "net.host[15]", 
 def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float) -> None:
     """Two timeouts among 40 transfers of about 7 ms each, while the receiver's link is full."""
     scenario = tl.loads(INCAST).set("traffic.q.tcp.rto.min", least)
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     assert run.flows["timeouts"][0] == 2
     found = _found(run, "q")
     shares = {cause.name: cause.share for cause in found.causes}
@@ -315,7 +323,7 @@ def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float)
 def test_how_much_comes_for_a_link_that_each_transfer_fills() -> None:
     """At a tenth of the load a link is busy whenever there is a transfer, and has room for nine times as many."""
     text = WIRE.replace('times = ["0 s", "500 ms"]', 'arrivals = "12.5 transfers/s", stop = "9 s"')
-    run = tl.simulate(tl.loads(text).set("duration", "10 s"))
+    run = _run(tl.loads(text).set("duration", "10 s"))
     comes = 8 * sum(run.completions["bytes"].to_list()) * 1500 / 1448 / 9 / 1e9
     said = re.search(
         r"busy while there are transfers, which bring (\d+) % of what it carries\)", _found(run, "web").answer
@@ -346,18 +354,18 @@ def test_a_queue_that_takes_an_incast(queue: Any, takes: str) -> None:
     """As much as 40 initial windows of ten packets, in the unit of the limit, however long some wait for timers."""
     plain = {QUEUE: queue, "traffic.q.tcp": {"congestion": "cubic", "rto": {"min": "200 ms"}}}
     scenario = tl.loads(INCAST).set_all({**plain, "traffic.q.times": ["0 s", "300 ms"]})
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     (suggestion,) = (each for each in _found(run, "q").suggestions if "initial windows" in each.text)
     ((key, longer),) = suggestion.changes.items()
     assert key == QUEUE
     assert longer == (takes if isinstance(queue, str) else {**queue, "limit": takes})
-    helped = tl.simulate(scenario.set_all(suggestion.changes))
+    helped = _run(scenario.set_all(suggestion.changes))
     assert helped.completion_times["slowdown_mean"][0] < 0.5 * run.completion_times["slowdown_mean"][0]
 
 
 def test_transfers_below_32_packets_at_a_full_link() -> None:
     """Their last round trip counts, though it has few packets."""
-    run = tl.simulate(tl.loads(INCAST).set("topology.net.link.queue.limit", "100 MB"))
+    run = _run(tl.loads(INCAST).set("topology.net.link.queue.limit", "100 MB"))
     assert run.flows["limited_by_network"][0] > 0.5
     assert run.flows["packets_dropped"][0] == 0
     found = _found(run, "q")
@@ -367,7 +375,7 @@ def test_transfers_below_32_packets_at_a_full_link() -> None:
 
 def test_an_overload_is_told_by_what_is_offered() -> None:
     scenario = tl.loads(LEAVES)
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     found = _found(run, "web")
     assert found.causes[0].name == "saturated_link"
     assert "spine_link" in found.causes[0].where
@@ -376,7 +384,7 @@ def test_an_overload_is_told_by_what_is_offered() -> None:
     (change,) = _helps(scenario, "web", 0.5)
     assert list(change) == ["topology.net.spine_link.rate"]
     # A load that fits is no overload.
-    assert "is offered" not in _found(tl.simulate(scenario.set("traffic.web.load", "10 %")), "web").answer
+    assert "is offered" not in _found(_run(scenario.set("traffic.web.load", "10 %")), "web").answer
 
 
 def test_small_transfers_behind_large_ones_get_turns() -> None:
@@ -387,7 +395,7 @@ def test_small_transfers_behind_large_ones_get_turns() -> None:
     assert {QUEUE: {"kind": "fq-codel"}} in changes
     # Of one size, none waits behind a larger one.
     alike = scenario.set_all({"traffic.web.size": "100 kB"})
-    assert all(QUEUE not in each.changes for each in _found(tl.simulate(alike), "web").suggestions)
+    assert all(QUEUE not in each.changes for each in _found(_run(alike), "web").suggestions)
 
 
 def test_the_way_back_of_acks_is_full() -> None:
@@ -398,7 +406,7 @@ link.l = { ends = ["isp", "home"], rate = "20 Mbit/s", delay = "15 ms", queue = 
 traffic.web = { kind = "transfers", from = "isp", to = "home", load = 0.3, of = "l", size = "50 kB" }
 traffic.up = { kind = "bulk", from = "home", to = "isp" }
 """)
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert (found.causes[0].name, found.causes[0].where) == ("ack_path", "l.reverse")
     assert "which up fills" in found.answer
     assert _helps(scenario, "web", 0.5)
@@ -412,7 +420,7 @@ link.l = { ends = ["isp", "home"], rate = "20 Mbit/s", delay = "15 ms", queue = 
 traffic.web = { kind = "transfers", from = "isp", to = "home", load = 0.2, of = "l", size = { distribution = "pareto", mean = "100 kB" } }
 traffic.backup = { kind = "bulk", from = "isp", to = "home" }
 """)
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert "which backup fills" in found.answer
     assert {"link.l.queue": {"kind": "fq-codel"}} in _helps(scenario, "web", 0.5)
 
@@ -426,7 +434,7 @@ link.b = { ends = ["r", "h2"], rate = "1 Gbit/s", delay = "1 ms", queue = "1000 
 node.r.processor = { per_packet = "100 us", input_ring = "256 packets" }
 traffic.web = { kind = "transfers", from = "h1", to = "h2", arrivals = "100 transfers/s", size = "200 kB" }
 """)
-    found = _found(tl.simulate(scenario), "web")
+    found = _found(_run(scenario), "web")
     assert "router_packet_rate" in {cause.name for cause in found.causes}
     assert "router r forwards no more than 10,000 packets/s" in found.answer
 
@@ -456,10 +464,10 @@ def test_transfers_on_a_changing_link_get_the_interval_of_others_there() -> None
     traffic.web = { kind = "transfers", from = "net", to = "phone", arrivals = "4 transfers/s", size = { distribution = "exponential", mean = "300 kB" } }
     traffic.d = { kind = "bulk", from = "net", to = "phone" }
     """)
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     suggestion = run.why("web").suggestions[0]
-    better = tl.simulate(scenario.set_all(suggestion.changes))
-    plain = tl.simulate(scenario.set_all({"link.access.queue": {"kind": "fq-codel"}}))
+    better = _run(scenario.set_all(suggestion.changes))
+    plain = _run(scenario.set_all({"link.access.queue": {"kind": "fq-codel"}}))
     of_d = [each.flows.filter(pl.col("label") == "d")["goodput_bps"][0] for each in (run, plain, better)]
     less = 100 * (1 - of_d[2] / of_d[0])
     assert suggestion.text == f"FQ-CoDel (a queue for each flow, interval 300 ms; d gets {less:.0f} % less)"
@@ -473,7 +481,7 @@ def test_a_transfer_behind_its_own_packets_gets_no_shorter_queue() -> None:
     link.a = { ends = ["net", "home"], rate = "1 Gbit/s", delay = "10 ms", queue = "1000 packets", shaper = { rate = "50 Mbit/s", burst = "1 MB" } }
     traffic.d = { kind = "bulk", from = "net", to = "home", bytes = "2 MB", tcp.initial_window = "100 packets" }
     """)
-    found = tl.simulate(scenario).why("d")
+    found = _run(scenario).why("d")
     assert found.delay is not None
     assert found.delay.mean_s > 0.005
     assert found.suggestions == ()
@@ -491,9 +499,9 @@ traffic.t = { kind = "transfers", from = "a", to = "b", load = 0.6, of = "l", si
 """).set_all({"traffic.t.load": load, "link.l.queue.mark": f"{mark} packets"})
     if (load, mark) == (0.9, 14):
         # Packets wait: the link is full.
-        assert _found(tl.simulate(scenario), "t").causes[0].name == "saturated_link"
+        assert _found(_run(scenario), "t").causes[0].name == "saturated_link"
         return
-    found = _found(tl.simulate(scenario), "t")
+    found = _found(_run(scenario), "t")
     assert found.suggestions[0].changes == {"link.l.queue.mark": f"{wanted} packets"}
     assert _mean(scenario.set_all(found.suggestions[0].changes), "t") < 0.9 * _mean(scenario, "t")
 
@@ -517,7 +525,7 @@ link.x = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "30 ms", queue = { kin
 traffic.f = { kind = "bulk", from = "a", to = "b", flows = 2 }
 traffic.o = { kind = "on-off", from = "a", to = "b", rate = "4 Mbit/s", on = "300 ms", off = "700 ms" }
 """)
-    assert tl.simulate(scenario).why("f").causes[0].name == "early_drops"
+    assert _run(scenario).why("f").causes[0].name == "early_drops"
 
 
 FEW = """
@@ -530,7 +538,7 @@ traffic.q = { kind = "transfers", from = "n.host[*]", to = "n.host[0]", pairs = 
 def test_a_transfer_that_lost_its_last_packet_waits_for_a_probe() -> None:
     """Not for links that are hardly busy (RFC 8985 section 7; Phanishayee et al. 2008)."""
     scenario = tl.loads(f'profile = "linux"{FEW}').set_all({"traffic.q.senders": 2, "traffic.q.size": "128 kB"})
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     assert (run.flows["timeouts"][0], run.completion_times["completion_max_s"][0] > 0.2) == (0, True)
     found = _found(run, "q")
     assert (found.causes[0].name, (found.causes[0].share or 0.0) > 0.9) == ("timeouts", True)
@@ -540,7 +548,7 @@ def test_a_transfer_that_lost_its_last_packet_waits_for_a_probe() -> None:
 
 
 def test_transfers_that_were_complete_await_no_timeout_at_the_end() -> None:
-    run = tl.simulate(tl.loads(f'profile = "linux"{FEW}'))
+    run = _run(tl.loads(f'profile = "linux"{FEW}'))
     assert (run.flows["timeouts"][0], run.completion_times["completion_max_s"][0] < 0.01) == (0, True)
     found = _found(run, "q")
     assert "tail loss probes are awaited" in found.answer
@@ -550,7 +558,7 @@ def test_transfers_that_were_complete_await_no_timeout_at_the_end() -> None:
 def test_round_trips_that_a_receiver_delays_make_no_timeout_short() -> None:
     """Of an odd last segment the ACK waits for 200 ms under profile rfc."""
     scenario = tl.loads(f'profile = "rfc"{FEW}')
-    assert tl.simulate(scenario).flows["rtt_p95_s"][0] > 0.2
+    assert _run(scenario).flows["rtt_p95_s"][0] > 0.2
     assert {"traffic.q.tcp.rto.min": "1 ms"} in _helps(scenario, "q", 0.3)
 
 
@@ -569,7 +577,7 @@ def test_losses_of_a_few_are_not_what_most_wait_for() -> None:
         size = { distribution = "pareto", mean = "100 kB" }
         stop = "7 s"
     """)
-    run = tl.simulate(scenario)
+    run = _run(scenario)
     retransmitted = run.completions["packets_retransmitted"]
     assert 0 < (retransmitted > 0).sum() < run.completions.height / 4
     found = _found(run, "web")
