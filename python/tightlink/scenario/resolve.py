@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
 
 _MOST_SAMPLES: Final = 10_000_000
+#: Characters of a scenario of many transfers up to which it is kept.
+_MOST_KEPT: Final = 2**24
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
@@ -53,12 +56,21 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
     if not tables.keys() & {"routing", "transfers"} and not depends_on_others(tables):
         return tables
     try:
-        found: dict[str, Any] = json.loads(_core.fill(json.dumps(tables, allow_nan=False)))
+        text = _completed(json.dumps(tables, allow_nan=False))
     except _core.ScenarioError as error:
         expected, *place = error.args
         key, value = place or (None, ABSENT)
         raise ScenarioError(expected, key=key, value=value, statement=not place) from None
+    if len(text) > _MOST_KEPT:
+        _completed.cache_clear()
+    found: dict[str, Any] = json.loads(text)
     return found
+
+
+@lru_cache(maxsize=4)
+def _completed(tables: str) -> str:
+    """Kept, as a run, what is said of it and its report each ask for the same."""
+    return _core.fill(tables)
 
 
 def depends_on_others(tables: dict[str, Any]) -> bool:
