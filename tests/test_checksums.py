@@ -209,3 +209,30 @@ def test_an_older_folder_says_so(folder: Path, capsys: pytest.CaptureFixture[str
     assert _sweep(folder) == 1
     assert experiment.open(folder).description["format"] == 2
     assert capsys.readouterr().err.count("were there already") == 1
+
+
+@pytest.mark.parametrize("name", ["a*[1]", "~", "rate=1 {a,b}"])
+def test_names_that_are_patterns_are_names(
+    name: str,
+    scenario: tl.Scenario,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Polars and DuckDB take ``*`` and ``[`` for patterns, of which others would be read, and ``~`` for a home."""
+    monkeypatch.chdir(tmp_path)
+    other = scenario.set("link.bottleneck.rate", "1 Mbit/s")
+    for folder, each in ((name, scenario), ("ab1", other)):
+        (tmp_path / folder).mkdir()
+        tl.sweep(each, {QUEUE: ["10 packets", "20 packets"]}, output=Path(folder) / "sweep")
+        (tmp_path / folder / "[1].csv").write_text("time_s,rate_bps\n0,1e6\n")
+        tl.simulate(each).save(Path(folder) / "run")
+    course = scenario.set("link.bottleneck.rate", {"table": f"{name}/[1].csv"})
+    assert tl.simulate(course).links.height == 2
+    assert tl.open_run(Path(name) / "run").flows.height == 1
+    found = experiment.open(Path(name) / "sweep")
+    assert found.flows.collect().height == 2
+    assert found.run("1/0").links.height == 2
+    for folder, number in (("run", 1), ("sweep", 2)):
+        assert cli.main(["query", f"{name}/{folder}", "select count(*) as n from flows", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == [{"n": number}]

@@ -57,6 +57,8 @@ _CHUNK: Final = 1 << 20
 #: Rows of a row group; without a number polars cuts tables where its threads happen to be.
 _ROWS: Final = 122_880
 _NO_PARQUET: Final = "it is no Parquet file that can be read"
+#: What makes a name a pattern to DuckDB.
+_PATTERN: Final = re.compile(r"([*?[])")
 _SYSTEM: Final = re.compile(r"\(os error (\d+)\)")
 
 
@@ -154,7 +156,7 @@ def read_parquet(path: Path, *, needed: bool = False) -> pl.DataFrame:
     """
     check(path, needed=needed)
     with _parsing(path):
-        return pl.read_parquet(path)
+        return pl.read_parquet(as_named(path), glob=False)
 
 
 def scan_parquet(path: Path, columns: Collection[str] = (), *, checked: bool = False) -> pl.LazyFrame:
@@ -171,12 +173,26 @@ def scan_parquet(path: Path, columns: Collection[str] = (), *, checked: bool = F
     if not checked:
         check(path)
     with _parsing(path):
-        frame = pl.scan_parquet(path)
+        frame = pl.scan_parquet(as_named(path), glob=False)
         names = frame.collect_schema().names()
     for column in columns:
         if column not in names:
             raise DamagedError(path, f"it has no column {column}")
     return frame
+
+
+def as_named(path: str | os.PathLike[str]) -> Path:
+    """The path under which Polars finds a file of this name, if no pattern is asked for: to it ``~`` is a home."""
+    return Path(path).absolute()
+
+
+def in_duckdb(path: Path) -> str:
+    """The pattern by which DuckDB finds the file of this name alone, although its name may be a pattern itself.
+
+    >>> in_duckdb(Path("/results/a*[1]/flows.parquet"))
+    '/results/a[*][[]1]/flows.parquet'
+    """
+    return _PATTERN.sub(r"[\1]", str(as_named(path)))
 
 
 def view_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -188,7 +204,7 @@ def view_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     import duckdb
 
     try:
-        connection.read_parquet(str(path)).create_view(path.stem)
+        connection.read_parquet(in_duckdb(path)).create_view(path.stem)
     except duckdb.Error:
         raise DamagedError(path, _NO_PARQUET) from None
 
@@ -210,9 +226,9 @@ def write_table(path: Path, table: pl.DataFrame | pl.LazyFrame | Mapping[str, An
 def _write_frame(file: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
     try:
         if isinstance(table, pl.DataFrame):
-            table.write_parquet(file, metadata=_METADATA, row_group_size=_ROWS)
+            table.write_parquet(as_named(file), metadata=_METADATA, row_group_size=_ROWS)
         else:
-            table.sink_parquet(file, metadata=_METADATA, row_group_size=_ROWS)
+            table.sink_parquet(as_named(file), metadata=_METADATA, row_group_size=_ROWS)
     except pl.exceptions.PolarsError as error:
         system = _SYSTEM.search(str(error))
         if system is None:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import arguments
 from tightlink.calls import answered
-from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, view_parquet, without_checksum
+from tightlink.checksums import (
+    DamagedError,
+    check,
+    in_duckdb,
+    parsed_json,
+    scan_parquet,
+    view_parquet,
+    without_checksum,
+)
 from tightlink.errors import CallError, TightlinkError, closest, did_you_mean
 from tightlink.experiment.campaign import failed
 from tightlink.experiment.grid import grid
@@ -293,7 +301,7 @@ class Experiment:
         if not there:
             columns = (f'null::{types[column.type]} as "{column.name}"' for column in TABLES[name])
             return f"select null::varchar as run, {', '.join(columns)} where false"
-        files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in there)
+        files = ", ".join("'" + in_duckdb(path).replace("'", "''") + "'" for path in there)
         return (
             f'select run, unnest("{name}", recursive := true) '  # noqa: S608
             f"from read_parquet([{files}], union_by_name = true) join runs using (identity)"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.checksums import DamagedError, check, parsed_json, sealed, without_checksum, write_table
+from tightlink.checksums import DamagedError, as_named, check, parsed_json, sealed, without_checksum, write_table
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.run import Run
@@ -42,7 +42,7 @@ def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str
     if not file.exists():
         return None
     tables = check(file, read, needed=True)
-    row = pl.read_parquet(file, columns=list(_HEAD)).row(0, named=True)
+    row = pl.read_parquet(as_named(file), columns=list(_HEAD), glob=False).row(0, named=True)
     check_format(int(row["format"]), str(file))
     if not row["identity"].startswith(file.stem):
         raise DamagedError(file, "it holds the run of another name")
@@ -106,7 +106,8 @@ def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataF
 
 def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
     types: Any = {"identity": pl.String} | {name: pl.List(pl.Struct(schema(name))) for name in names}
-    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=types)
+    places = list(map(as_named, files))
+    return pl.scan_parquet(places, missing_columns="insert", extra_columns="ignore", schema=types, glob=False)
 
 
 def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
@@ -126,7 +127,7 @@ class _Stored:
         if name not in self._checked:
             check(self._file, [name], needed=True)
             self._checked.add(name)
-        rows: pl.Series = pl.read_parquet(self._file, columns=[name])[name][0]
+        rows: pl.Series = pl.read_parquet(as_named(self._file), columns=[name], glob=False)[name][0]
         return rows.struct.unnest()
 
     @property

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from tightlink import units
+from tightlink.checksums import as_named
 from tightlink.errors import ScenarioError
 from tightlink.files import check_stored
 from tightlink.lazy import pl
@@ -94,9 +95,9 @@ def _read(name: str, key: str, columns: tuple[tuple[str, float], ...]) -> pl.Dat
     expected = f"a CSV or Parquet file with the columns time_s and {columns[0][0]}"
     try:
         if Path(name).suffix != ".parquet":
-            return pl.read_csv(name, comment_prefix="#")
+            return pl.read_csv(as_named(name), comment_prefix="#", glob=False)
         # Of a small file a table can be made that has no place in memory.
-        table = pl.scan_parquet(name)
+        table = pl.scan_parquet(as_named(name), glob=False)
         there = table.collect_schema().names()
         wanted = [column for column in (*_TIMES, *dict(columns)) if column in there]
         return table.select(wanted or there[:_SHOWN]).head(_MOST_ROWS + 1).collect()

@@ -34,7 +34,7 @@ _CELL: Final = ["window_packets", "flows"]
 
 def stored() -> pl.DataFrame:
     """The cells as they were measured."""
-    return pl.read_csv(STORED, comment_prefix="#", schema=MEASURED)
+    return pl.read_csv(STORED, glob=False, comment_prefix="#", schema=MEASURED)
 
 
 def where() -> list[str]:

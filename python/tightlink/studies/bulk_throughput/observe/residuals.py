@@ -69,7 +69,7 @@ _COUNTS: Final = {
 def grid(place: paths.Place, under: paths.Alternative = paths.DEFAULTS) -> pl.DataFrame:
     """What ns-2.35 makes of a path's grid; no rows where it was not run."""
     own = (pl.col("path") == place.name) & (pl.col("alternative") == under.name)
-    return pl.read_csv(Path(__file__).parents[1] / "ns2_35.csv").filter(own)
+    return pl.read_csv(Path(__file__).parents[1] / "ns2_35.csv", glob=False).filter(own)
 
 
 COMPARED: Final = tuple(place for place in paths.PATHS if not grid(place).is_empty())

@@ -41,7 +41,9 @@ _EVENTS: Final = {
 
 def read(file: Path = FILE) -> pl.DataFrame:
     """The table: a row for each condition, control, part of the routers, and fifth of a period."""
-    return pl.read_csv(file, comment_prefix="#", infer_schema_length=None, schema_overrides={"routers": pl.String})
+    return pl.read_csv(
+        file, glob=False, comment_prefix="#", infer_schema_length=None, schema_overrides={"routers": pl.String}
+    )
 
 
 @dataclass(frozen=True)

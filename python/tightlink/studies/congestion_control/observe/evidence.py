@@ -73,7 +73,7 @@ def stored(found: Experiment) -> Evidence:
     """What is stored of an experiment (`HEAVIER`), and what made it."""
     file = file_of(found.name)
     made = pl.read_parquet_metadata(file)
-    table = pl.read_parquet(file).select(pl.lit(found.name).alias("experiment"), pl.all())
+    table = pl.read_parquet(file, glob=False).select(pl.lit(found.name).alias("experiment"), pl.all())
     origin = (
         f"Stored responses of {made['command']} at commit {made['commit']}, engine behaviour "
         f"{made['engine_behaviour']}; this engine's is {_core.engine_behaviour}."
