@@ -58,3 +58,29 @@ def test_the_next_writer_removes_what_a_killed_one_left(one_flow: str, tmp_path:
     assert {file.name for file in tmp_path.iterdir()} == {"a.txt", f".b.txt.{dead}0a1b.tmp", f".run.{dead}x_7z.tmp"}
     tl.simulate(tl.loads(one_flow).set("duration", "1 s")).save(tmp_path / "run")
     assert {file.name for file in tmp_path.iterdir()} == {"a.txt", f".b.txt.{dead}0a1b.tmp", "run"}
+
+
+def test_a_name_is_as_long_as_the_system_permits(tmp_path: Path) -> None:
+    name = "ü" * 125 + ".txt"
+    left = subprocess.run(
+        [sys.executable, "-c", f"from tightlink.files import *; before_written(Path({name!r})).touch()"],
+        cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert left.returncode == 0
+    assert len(list(tmp_path.iterdir())) == 1
+    assert write_bytes(tmp_path / name, b"whole").read_bytes() == b"whole"
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    with pytest.raises(OSError, match="name too long") as caught:
+        write_bytes(tmp_path / f"{name}xx", b"whole")
+    assert caught.value.filename == str(tmp_path / f"{name}xx")
+
+
+def test_the_folder_of_a_run_has_the_permissions_of_others(one_flow: str, tmp_path: Path) -> None:
+    """No thread sets the mask of the process meanwhile, as another one's files would have it, too."""
+    mask = os.umask(0o027)
+    try:
+        folder = tl.simulate(tl.loads(one_flow).set("duration", "1 s")).save(tmp_path / "run")
+    finally:
+        os.umask(mask)
+    assert folder.stat().st_mode & 0o777 == 0o750
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o640}

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 #: Bytes of a table that is read as a whole, at most.
 LARGEST_TABLE: Final = 512 * 2**20
 _PIECE: Final = 2**20
+#: Bytes of a name, at most, on most file systems.
+_LONGEST_NAME: Final = 255
+#: Those of a temporary name beside the file's and the machine's: the number of the process, and eight random digits.
+_OF_WRITER: Final = len("...tmp") + len("-4294967295-01234567")
 
 
 def check_new(file: Path | None) -> None:
@@ -198,9 +202,23 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     return Path(path)
 
 
-def before_written(target: Path) -> str:
-    """How the temporary name begins of a file or a folder that this process writes; the rest ends in ``.tmp``."""
-    return f".{target.name}.{platform.node()}-{os.getpid()}-"
+def before_written(target: Path, place: Path | None = None) -> Path:
+    """The temporary name of a file or a folder that this process writes, which is no other writer's.
+
+    Args:
+        target: The file or folder.
+        place: The folder to write it in; without one it is that of the target.
+    """
+    name = f".{_begun(target.name)}.{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    return (target.parent if place is None else place) / name
+
+
+def _begun(name: str) -> str:
+    """As much of a name as leaves room for the rest of a temporary one."""
+    room = _LONGEST_NAME - _OF_WRITER - len(os.fsencode(platform.node()))
+    while len(os.fsencode(name)) > room:
+        name = name[:-1]
+    return name
 
 
 @contextmanager
@@ -218,7 +236,7 @@ def whole(path: str | os.PathLike[str], *, parents: bool = True, leftovers: bool
         OSError: It cannot be written; the error names the file, not the temporary one.
     """
     target = Path(path)
-    temporary = target.parent / f"{before_written(target)}{secrets.token_hex(4)}.tmp"
+    temporary = before_written(target)
     try:
         target.parent.mkdir(parents=parents, exist_ok=True)
         if leftovers:
@@ -229,7 +247,9 @@ def whole(path: str | os.PathLike[str], *, parents: bool = True, leftovers: bool
     except OSError as error:
         raise of_file(error, target) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        # A folder that takes no files has none of this name, and says so in another way.
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def of_file(error: OSError, path: str | os.PathLike[str]) -> OSError:
@@ -311,7 +331,7 @@ def errors_of(file: Path) -> Iterator[None]:
 
 def remove_leftovers(folder: Path, name: str | None = None) -> None:
     """Remove what processes of this machine that were killed left half written in a folder, or of one file there."""
-    written = ".*" if name is None else re.escape(name)
+    written = ".*" if name is None else re.escape(_begun(name))
     pattern = re.compile(rf"\.{written}\.{re.escape(platform.node())}-(\d+)-\w+\.tmp")
     for file in folder.glob(".*.tmp"):
         found = pattern.fullmatch(file.name)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -55,7 +54,8 @@ def save(target: Path, scenario: Scenario | None, manifest: Mapping[str, Any], s
         place = target if target.exists() else target.parent
         with suppress(OSError):
             remove_leftovers(place, target.name)
-        temporary = Path(tempfile.mkdtemp(prefix=before_written(target), suffix=_TEMPORARY, dir=place))
+        temporary = before_written(target, place)
+        temporary.mkdir()
     except OSError as error:
         raise of_file(error, target) from None
     try:
@@ -174,14 +174,7 @@ def _publish(temporary: Path, target: Path) -> None:
         for file in sorted(temporary.iterdir(), key=lambda file: file.name == _MANIFEST):
             file.replace(target / file.name)
         return
-    temporary.chmod(0o777 & ~_umask())
     temporary.rename(target)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class _Saved:
