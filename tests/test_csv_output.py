@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from programs import commands
+from tightlink.console import print_json
 from tightlink.csv_text import as_csv
 
 if TYPE_CHECKING:
@@ -61,6 +64,14 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     none = said("query", folder, "select 'nan'::double as a, [1, 'inf'::double] as b", "--json")[1]
     assert json.loads(none) == [{"a": None, "b": [1.0, None]}]
     assert said("query", folder, "select 1 as one", "--csv")[1] == "one\n1\n"
+    numbers = said("query", folder, "select 1.5 as a, [0.25] as b, count(*) * 0.5 as c from flows", "--json")[1]
+    assert json.loads(numbers) == [{"a": 1.5, "b": [0.25], "c": 0.5}]
+    assert said("query", folder, "select label, flow from flows where false", "--csv")[1] == "label,flow\n"
+    assert said("query", folder, "select label, flow from flows where false", "--json")[1] == "[]\n"
+    # Columns of the same name, as of a join, are all there.
+    joined = ("query", folder, "select label, 3 as packets_in, 7 as packets_in from flows")
+    assert json.loads(said(*joined, "--json")[1]) == [{"label": "ftp", "packets_in": 3, "packets_in_1": 7}]
+    assert said(*joined, "--csv")[1] == "label,packets_in,packets_in_1\nftp,3,7\n"
     # A table for people has all digits, too.
     table = said("query", folder, "select 1962351.4666666666::double as a, 48e6::double as b, 7 as c")[1]
     assert table.split()[3:] == ["1962351.4666666666", "48000000", "7"]
@@ -135,6 +146,19 @@ def test_every_command_that_prints_json_prints_csv(said: Said) -> None:
     for command in commands():
         text = said(*command.split(), "--help")[1]
         assert ("--json" in text) == ("--csv" in text), command
+
+
+def test_a_table_that_is_alone_has_its_name_where_there_may_be_others(said: Said, short: str, tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        said("sweep", short, "--vary", "link.bottleneck.queue=5 packets,20 packets", "-o", str(tmp_path / folder))
+    compared = _tables(said("compare", str(tmp_path / "first"), str(tmp_path / "second"), "--csv")[1])
+    assert list(compared) == ["values"]
+    assert {row["change"] for row in compared["values"] if row["metric"] == "goodput_bps"} == {"0.0"}
+
+
+def test_json_has_no_number_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"share": math.nan, "rows": [{"slope": -math.inf, "count": np.int64(3)}]})
+    assert json.loads(capsys.readouterr().out) == {"share": None, "rows": [{"slope": None, "count": 3}]}
 
 
 def test_what_is_in_cells() -> None:

@@ -23,6 +23,7 @@ from tightlink import units
 from tightlink.csv_text import as_csv
 from tightlink.diagnosis import Why
 from tightlink.errors import ScenarioError, TightlinkWarning, closest, escaped_in_text, one_of, visible
+from tightlink.json_values import plain
 from tightlink.numbers import NONE, NOTHING, grouped, is_share
 from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
@@ -69,12 +70,20 @@ def print_why(why: Why) -> None:
         print_verbatim(f"{why.text(width)}\n\n")
 
 
-def print_json(found: object, **options: Any) -> None:
-    """Print what was found as JSON, with options of ``json.dumps``; or its tables as CSV, where asked for."""
+def print_json(found: object, *, columns: Sequence[str] = (), named: bool = False, **options: Any) -> None:
+    """Print what was found as JSON, in which a number that is none is null; or its tables as CSV, where asked for.
+
+    Args:
+        found: What `tightlink.json_values.plain` takes.
+        columns: Of a table that may have no rows, its columns, for CSV.
+        named: Whether a table that is alone has its name above it in CSV, too, as there may be others beside it.
+        options: Those of ``json.dumps``.
+    """
+    found = plain(found)
     if (_ASKED.get() or _Asked()).csv:
-        print("\n".join(map(escaped_in_text, as_csv(found).split("\n"))), end="")
+        print("\n".join(map(escaped_in_text, as_csv(found, columns, named=named).split("\n"))), end="")
         return
-    lines = json.dumps(found, indent=2, ensure_ascii=False, **options).split("\n")
+    lines = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False, **options).split("\n")
     print("\n".join(map(escaped_in_text, lines)))
 
 

@@ -11,11 +11,16 @@ from typing import Any, TypeAlias, TypeGuard
 _Rows: TypeAlias = list[Mapping[str, Any]]
 
 
-def as_csv(found: object) -> str:
+def as_csv(found: object, columns: Sequence[str] = (), *, named: bool = False) -> str:
     """The tables of an object that could be written as JSON.
 
     A list of objects is a table, and each of several has its name as a comment above it. Where there is none, the
     object is the only row of one. What is no number or text stands as JSON in its cell.
+
+    Args:
+        found: What could be written as JSON.
+        columns: Of a table that may have no rows, its columns.
+        named: Whether a table that is alone has its name above it, too, as there may be others beside it.
 
     >>> print(as_csv([{"link": "wire", "loss": 0.5}, {"link": "core", "loss": None}]), end="")
     link,loss
@@ -30,9 +35,10 @@ def as_csv(found: object) -> str:
     link
     wire
     """
-    tables = _tables(found)
-    written = [_written(rows) if len(tables) == 1 else f"# {name}\n{_written(rows)}" for name, rows in tables]
-    return "\n".join(written)
+    tables = _tables(found) if found or not columns else [("", [])]
+    if len(tables) == 1 and not named:
+        return _written(tables[0][1], columns)
+    return "\n".join(f"# {name}\n{_written(rows)}" for name, rows in tables)
 
 
 def _tables(found: object) -> list[tuple[str, _Rows]]:
@@ -55,10 +61,10 @@ def _flat(found: Mapping[Any, Any], before: str = "") -> dict[str, Any]:
     return row
 
 
-def _written(rows: _Rows) -> str:
+def _written(rows: _Rows, columns: Sequence[str] = ()) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    columns = list(dict.fromkeys([*columns, *(name for row in rows for name in row)]))
     writer.writerow(columns)
     writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
     return out.getvalue()

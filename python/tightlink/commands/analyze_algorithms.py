@@ -18,12 +18,13 @@ from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD
 from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
 from tightlink.analysis.responses.ranks import Ranks
-from tightlink.commands.analyze_output import Algorithm, Condition, Finding, finds, plain
+from tightlink.commands.analyze_output import Algorithm, Condition, Finding, finds
 from tightlink.commands.options import Json, Names, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
+from tightlink.json_values import plain
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.report import charts
@@ -202,7 +203,7 @@ def fairness(
         points = fair.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
     found = fair.fairness(points)
     if json_:
-        print_json({"shares": plain(parts), "fairness": plain(found), "conditions": plain(points)})
+        print_json({"shares": parts, "fairness": found, "conditions": points})
     else:
         _print_shares(parts, found)
         lacking = [name for name in read.runs[algorithm].cast(pl.String).unique(maintain_order=True).drop_nulls()

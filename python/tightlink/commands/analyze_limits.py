@@ -13,8 +13,9 @@ from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.limits.regimes import each as each_router
 from tightlink.analysis.limits.saturation import Law, Saturation, Slope
 from tightlink.analysis.limits.saturation import each as each_link
-from tightlink.commands.analyze_output import Finding, Panel, Table, finds, panels, plain
+from tightlink.commands.analyze_output import Finding, Panel, Table, finds, panels
 from tightlink.console import print_table, print_text
+from tightlink.json_values import plain
 from tightlink.numbers import NONE, grouped, percent
 
 _DIGITS: Final = 4

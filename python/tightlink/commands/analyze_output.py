@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import functools
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -40,7 +39,7 @@ class Finding:
     """What an analysis found, in the forms that a command is asked for; each is made when it is."""
 
     facts: Callable[[], Any]
-    """For JSON, as `plain` takes it."""
+    """For JSON, as `tightlink.json_values.plain` takes it."""
     words: Callable[[], object]
     """Prints it."""
     figure: Callable[[], Any] | None
@@ -61,7 +60,7 @@ def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callabl
             check_new(output)
             found = command(*args, **options)
             if json_:
-                print_json(plain(found.facts()))
+                print_json(found.facts())
             else:
                 found.words()
             if output is not None and found.figure is not None:
@@ -110,18 +109,3 @@ def print_constant(names: Sequence[str]) -> None:
     """Say which series do not vary, if any."""
     if names:
         print_text(f"do not vary: {', '.join(names[:MOST])}{', …' if len(names) > MOST else ''}")
-
-
-def plain(thing: Any) -> Any:
-    """What JSON can hold: fields of dataclasses, rows of frames and arrays, no number that is none."""
-    if dataclasses.is_dataclass(thing):
-        return {field.name: plain(getattr(thing, field.name)) for field in dataclasses.fields(thing)}
-    if isinstance(thing, dict):
-        return {key: plain(value) for key, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [plain(value) for value in thing]
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else None
-    if hasattr(thing, "tolist"):
-        return plain(thing.tolist())
-    return plain(thing.to_dicts()) if hasattr(thing, "to_dicts") else thing

@@ -7,7 +7,6 @@ from cyclopts import Parameter
 
 from tightlink.analysis.path import pinger as tables
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, quantity, say
@@ -53,7 +52,7 @@ def pinger(
         _write(table, output)
         say(f"wrote {output}")
     if json_:
-        print_json(plain(table))
+        print_json(table)
     else:
         _show(table)
 

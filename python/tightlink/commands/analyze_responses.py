@@ -9,10 +9,11 @@ from tightlink.analysis.effects.main import WEAK
 from tightlink.analysis.responses import correlation as correlated
 from tightlink.analysis.responses.correlation import Correlation
 from tightlink.analysis.responses.pca import Components, components
-from tightlink.commands.analyze_output import Finding, drawable, finds, plain
+from tightlink.commands.analyze_output import Finding, drawable, finds
 from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
+from tightlink.json_values import plain
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, percent, several
 from tightlink.report import charts

@@ -13,9 +13,10 @@ from tightlink.analysis.traffic.losses import of_packets
 from tightlink.analysis.traffic.synchronization import Synchronization, of_places
 from tightlink.analysis.traffic.synchronization import synchronization as of_run
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import MOST, Finding, Table, finds, named, panels, plain
+from tightlink.commands.analyze_output import MOST, Finding, Table, finds, named, panels
 from tightlink.commands.options import seconds
 from tightlink.console import print_table, print_text
+from tightlink.json_values import plain
 from tightlink.lazy import pl
 from tightlink.numbers import percent
 from tightlink.run import Run, holds_run, open_run

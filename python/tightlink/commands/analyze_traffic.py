@@ -19,10 +19,11 @@ from tightlink.analysis.traffic.over_time import Series, series_of
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, plain, print_constant
+from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, print_constant
 from tightlink.commands.options import Names, seconds
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
+from tightlink.json_values import plain
 from tightlink.lazy import Array, np, pl
 from tightlink.run import CAPTURE, holds_run, open_run
 

@@ -21,12 +21,12 @@ from tightlink.analysis.compare.words import (
     written,
 )
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import is_everything_asked_for, print_json, print_table, print_text, say, warned
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
+from tightlink.json_values import plain
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
 from tightlink.numbers import TOO_FEW, UNKNOWN
@@ -82,7 +82,7 @@ def compare(
     if output is not None:
         _write(_over_time(found, (first, second), pairs), output, (str(first), str(second)), with_lab=with_lab)
     if json_:
-        print_json(_described(found))
+        print_json(_described(found), named=True)
     else:
         _print(found)
     return warned(found.warnings)

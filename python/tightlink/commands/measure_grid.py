@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import LARGEST_PORT, Json, option, share, whole
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, rounded, say, warned, watching
@@ -244,7 +243,7 @@ def _run(
 def _show(finished: Finished, shown: Sequence[tuple[str, str, Callable[[float], str]]], *, json_: bool) -> None:
     found = _medians(finished, [metric for _, metric, _ in shown])
     if json_:
-        print_json(plain(found))
+        print_json(found)
         return
     header = [*finished.grid.factors, "times"]
     for name, _, _ in shown:

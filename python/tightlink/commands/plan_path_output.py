@@ -15,9 +15,9 @@ from tightlink.analysis.path.cross_traffic import predicted
 from tightlink.analysis.path.line import named
 from tightlink.analysis.path.prediction import Prediction, transfer_s
 from tightlink.analysis.path.residuals import agreement, beside, by_flows
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
+from tightlink.json_values import plain
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, several
 from tightlink.scenario.values import LARGEST_WINDOW_BYTES

@@ -1,12 +1,12 @@
 """The command ``tightlink query``: the tables of a run, or those of all runs of a sweep or a study, queried."""
 
+import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tightlink.checksums import view_parquet
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import JsonOf
 from tightlink.commands.sweep import shown
 from tightlink.commands.table_options import with_table_options
@@ -16,6 +16,7 @@ from tightlink.errors import TightlinkError, show
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import RUNS, holds_experiment
 from tightlink.files import check_decoded
+from tightlink.json_values import plain
 from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
 
@@ -43,16 +44,29 @@ def query(folder: Path, statement: str, *, json_: JsonOf = False) -> None:
         found = connection.execute(statement)
         if found is None:
             raise TightlinkError(f'{folder}: {show(statement)}: expected a statement, such as "from flows"')
-        header = [column[0] for column in found.description or []]
-        rows = found.fetchall() if header else []
+        header = _told_apart([column[0] for column in found.description or []])
+        rows = plain(found.fetchall()) if header else []
     except duckdb.Error as error:
         if run is not None and isinstance(error, duckdb.CatalogException):
             _check_there(run, words)
         raise TightlinkError(f"{folder}: {_said(connection, error, statement)}") from None
     if json_:
-        print_json(plain([dict(zip(header, row, strict=True)) for row in rows]), default=str)
+        print_json([dict(zip(header, row, strict=True)) for row in rows], columns=header, default=str)
     elif header:
         print_table(header, [list(map(_as_it_is, row)) for row in rows], as_is=True)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, with numbers behind those that are there already, as DuckDB's own tables have them.
+
+    >>> _told_apart(["from", "to", "from", "from_1"])
+    ['from', 'to', 'from_1', 'from_1_1']
+    """
+    found: list[str] = []
+    for name in names:
+        further = (f"{name}_{number}" for number in itertools.count(1))
+        found.append(next(each for each in itertools.chain([name], further) if each not in found))
+    return found
 
 
 def _as_it_is(value: object) -> str:

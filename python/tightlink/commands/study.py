@@ -5,7 +5,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink import studies
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab, whole
 from tightlink.commands.table_options import with_table_options
@@ -51,7 +50,7 @@ def study(
     if claims:
         table = chosen.with_options(wanted).table()
         if json_:
-            print_json(plain([*table.statements, *table.live]))
+            print_json([*table.statements, *table.live])
             return 0
         print_text(str(table) or f"study {chosen.name} claims nothing", indent=2)
         return 0

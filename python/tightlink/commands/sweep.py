@@ -9,7 +9,6 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, changes  # cyclopts evaluates them
 from tightlink.commands.sweep_columns import columns_of, possible_headers
@@ -145,7 +144,7 @@ def _run(
     finding = found.sentence
     report = write_found(found, folder / "report.html", name=folder.resolve().name, with_lab=with_lab)
     if json_:
-        print_json({"finding": finding, "report": str(report), "cells": plain(cells)})
+        print_json({"finding": finding, "report": str(report), "cells": cells})
     else:
         print_text(f"\n{finding}")
         print_verbatim(f"\nreport: {report}\n")
