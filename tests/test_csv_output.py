@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,6 @@ from tightlink.csv_text import as_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Said = Callable[..., tuple[int, str, str]]
 
@@ -43,6 +43,33 @@ def test_csv_has_the_numbers_of_json(said: Said, short: str) -> None:
     for name in ("flows", "links"):
         for row, expected in zip(tables[name], found[name], strict=True):
             assert row == {key: "" if value is None else str(value) for key, value in expected.items()}
+
+
+_CALLS = """
+duration = "0.2 s"
+observe.interval = "0.1 s"
+link.wire = { ends = ["a", "b"], rate = "1 packet/ms", delay = "1 ms", queue = "unlimited" }
+traffic.calls = { kind = "scatter", at = ["a", "b"], rate = "400 packets/s", sizes = { full = { size = "1500 B" } } }
+"""
+
+
+def test_json_has_every_table_that_is_printed(said: Said, tmp_path: Path, small_users: str) -> None:
+    (tmp_path / "users.toml").write_text(small_users, encoding="utf-8")
+    (tmp_path / "calls.toml").write_text(_CALLS, encoding="utf-8")
+    router = str(Path(__file__).parents[1] / "examples" / "router-with-processor.toml")
+    for table, key, command in (
+        ("users", "label", ("run", str(tmp_path / "users.toml"))),
+        ("scatter", "label", ("run", str(tmp_path / "calls.toml"))),
+        ("processor", "node", ("run", router, "--set", "duration=1 s")),
+    ):
+        printed = said(*command)[1]
+        name = {"processor": "nodes"}.get(table, table)
+        assert f"\n{table}  " in printed
+        found = json.loads(said(*command, "--json")[1])
+        rows = found[name]
+        assert rows
+        assert {row[key] for row in rows if f"\n{row[key]}  " in printed}
+        assert [row[key] for row in _tables(said(*command, "--csv")[1])[name]] == [row[key] for row in rows]
 
 
 def test_a_sweep_and_a_query(said: Said, short: str, tmp_path: Path) -> None:

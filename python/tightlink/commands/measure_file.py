@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from tightlink import units
 from tightlink.commands.options import JsonOf, Names, Output, Set, changes, seconds, whole
-from tightlink.commands.run_output import described, print_summary
+from tightlink.commands.run_output import PRINTED, described, print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
 from tightlink.diagnosis import why
@@ -54,7 +54,7 @@ def scenario(
         echo: Interval of echoes (ICMP) beside the traffic, or off.
         late: How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
             queues take). Where more than 1 % are late, there is no result.
-        json_: Print manifest, flows and links as JSON.
+        json_: Print manifest, why, flows, links and nodes as JSON.
     """
     need_linux()
     whole("--repeat", repeat)
@@ -118,7 +118,7 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
 
 def _show(done: Sequence[Run], typed: Typed, *, as_json: bool) -> None:
     if as_json:
-        tables = [described(each, ("flows", "links"), why(each, command=typed)) for each in done]
+        tables = [described(each, PRINTED, why(each, command=typed)) for each in done]
         print_json(tables[0] if len(tables) == 1 else tables)
     elif len(done) == 1:
         print_why(why(done[0], command=typed))

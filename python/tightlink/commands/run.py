@@ -1,14 +1,14 @@
 """The command ``tightlink run``: simulate a scenario."""
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 import tightlink
 from tightlink.commands.controls import Controls, define, typed
 from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set, changes
-from tightlink.commands.run_output import check_shown, described, print_summary, write_shown
+from tightlink.commands.run_output import PRINTED, check_shown, described, print_summary, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
@@ -18,9 +18,6 @@ from tightlink.scenario import Scenario, load, understood
 from tightlink.scenario.memory import check_patience, needed, patience
 from tightlink.shell import quoted
 from tightlink.simulate import check_threads, expected_threads, prepare, simulate, with_seed
-
-#: Tables of which the rows are few.
-_PRINTED: Final = ("flows", "links", "transfers", "completion_times")
 
 
 @with_table_options
@@ -51,7 +48,7 @@ def run(
         seed: Seed of every random stream, instead of the scenario's.
         threads: Most threads to use, instead of as many as there are idle processors; as many are used as make a run
             faster, and the results do not depend on it.
-        json_: Print manifest, flows and links as JSON; of users their transfers.
+        json_: Print manifest, why, flows, links and nodes as JSON; of users, scatter and transfers their tables, too.
         show_config: Print the scenario as understood, with every default, the memory that users will need and the
             threads that a run uses; and stop.
         trace: Record what happens to every packet; needs --output.
@@ -100,7 +97,7 @@ def run(
 
     found = why(result, command=(typed(f"tightlink run {quoted(str(file))}", replay, controls), changed))
     if json_:
-        print_json(described(result, _PRINTED, found))
+        print_json(described(result, PRINTED, found))
     else:
         print_why(found)
         print_summary(result)

@@ -16,6 +16,8 @@ from tightlink.numbers import NONE, percent
 from tightlink.run import Run
 from tightlink.tables import TOTALS, counted, measured
 
+#: The tables that stand in JSON: what is printed of a run is of these.
+PRINTED: Final = ("flows", "links", "nodes", "users", "scatter", "transfers", "completion_times")
 #: What is shown of flows beside the totals where some are of datagrams, and behind which column.
 _DATAGRAMS: Final = {
     "dropped": {"loss": "loss"},
