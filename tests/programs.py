@@ -20,6 +20,7 @@ PACKAGES: Final = {
     "dumpcap": "wireshark-common",
     "ip": "iproute2",
     "iperf3": "iperf3",
+    "make": "make",
     "ns": "ns2",
     "nsenter": "util-linux",
     "pdftotext": "poppler-utils",

@@ -7,12 +7,12 @@ On each page blocks run in order, in one folder, and share their names:
 - ``python`` is run; with ``>>>`` as a doctest; with ``# file: NAME`` in its first line,
   written to that file as well.
 - ``console`` runs the lines that begin with ``$`` and compares what is printed; ``...`` stands for anything.
-  Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` and ``pip install`` are taken
+  Of ``make`` of the repository, which would take minutes, it is checked that the target exists; ``git clone`` and ``pip install`` are taken
   as read (``make check-wheel`` does what they do). Where a program is not installed, blocks that need it are left out, and
   the page is reported as skipped.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
 - ``tcl`` is run by ns-2.35, where it is installed, and what it traces compared with the ``out.tr`` of the page.
-- ``text`` is no code.
+- ``text`` is no code; with ``# file: NAME`` in its first line, written to that file, as for ``make``.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ _BY_KERNEL: Final = "tightlink.measure.forwarding"
 #: How blocks are known that need a program of others, or what it wrote.
 _NEEDS: Final = {
     "awk": r"\$ awk ",
+    "make": r"\$ make --silent ",
     "iperf3": r"--sender iperf3|iperf3\.json",
     "ns": r"\Atcl\n",
     "ping": r"-- ping |\"ping\"|\"pinged\"|\"crossed\"|burnt",
@@ -112,8 +113,9 @@ class Reader:
         subprocess.run(["ns", "-"], input=block.text, cwd=elsewhere, text=True, check=True, timeout=60)
         assert (elsewhere / "out.tr").read_text() == (self.folder / "out.tr").read_text()
 
-    def _text(self, _: Block) -> None:
-        pass
+    def _text(self, block: Block) -> None:
+        if head := re.match(r"# file: (\S+)\n", block.text):
+            (self.folder / head[1]).write_text(block.text, encoding="utf-8")
 
     def _toml(self, block: Block) -> None:
         head = re.match(r"# (file|with): (\S+)\n", block.text)
@@ -161,7 +163,7 @@ class Reader:
 
     def _typed(self, command: str) -> tuple[int, str]:
         program, *words = command.split()
-        if program == "make":
+        if program == "make" and not (self.folder / "Makefile").exists():
             assert all(word in _TARGETS for word in words), command
             return 0, ""
         if program in {"git", "cd", ".", "pip"}:

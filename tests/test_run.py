@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -135,6 +136,11 @@ def test_saving_twice_changes_nothing_and_another_run_is_refused(run: tl.Run, mi
     reseeded = tl.simulate(tl.loads(mixed), seed=8)
     with pytest.raises(tl.TightlinkError, match="the run there has seed 7 instead of 8"):
         reseeded.save(folder)
+    part = {**run.manifest, "identity": "a part", "part_until_s": 10.120934079925679}
+    tl.Run(run.scenario, part, Framed({name: run.table(name) for name in run.tables})).save(tmp_path / "part")
+    with pytest.raises(tl.TightlinkError, match=r"a part of a run only, until 10\.12 s; choose another"):
+        run.save(tmp_path / "part")
+    shutil.rmtree(tmp_path / "part")
     assert {file: file.stat().st_mtime_ns for file in folder.iterdir()} == before
     assert [file.name for file in tmp_path.iterdir()] == ["run"]
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from tightlink import plots
 from tightlink.analysis.compare.comparison import RUNS_TABLE, Comparison
 from tightlink.analysis.compare.comparison import compare as put_together
+from tightlink.analysis.compare.limits import Limit, passed
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.compare.words import (
     agreements,
@@ -23,8 +24,17 @@ from tightlink.analysis.compare.words import (
 from tightlink.checksums import write_table
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import is_everything_asked_for, print_json, print_table, print_text, say, warned
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.console import (
+    CAUTION,
+    is_everything_asked_for,
+    print_json,
+    print_table,
+    print_text,
+    quantity,
+    say,
+    warned,
+)
+from tightlink.errors import ScenarioError, TightlinkError, show
 from tightlink.files import check_empty
 from tightlink.json_values import plain
 from tightlink.laboratory.embedded import Offer
@@ -60,6 +70,7 @@ def compare(
     *,
     by: Names = None,
     pair: Names = None,
+    limit: Names = None,
     json_: Json = False,
     output: Output = None,
     with_lab: WithLab = False,
@@ -71,6 +82,8 @@ def compare(
         second: Folder of the same kind of thing: what was after, or what was simulated.
         by: Of sweeps and studies: columns by which their runs are paired (default: what was varied).
         pair: FIRST=SECOND, to pair flows, links or nodes of two runs that have different names.
+        limit: METRIC=CHANGE, such as "one_way_delay_p95_s=+10 %" or "goodput_bps=-5 %": exit code 3 where the metric
+            grew or fell further; of shares, such as loss, in percentage points. May be repeated.
         output: New folder for a report, figures and the table of all values.
     """
     if with_lab and output is None:
@@ -78,14 +91,19 @@ def compare(
     if output is not None:
         check_empty(output)
     pairs = None if pair is None else dict(map(_pair, pair))
+    limits = [Limit.parse(text) for text in limit or []]
     found = put_together(first, second, by=by, pairs=pairs)
+    beyond = [each for limit_ in limits for each in passed(found, limit_)]
     if output is not None:
         _write(_over_time(found, (first, second), pairs), output, (str(first), str(second)), with_lab=with_lab)
     if json_:
-        print_json(_described(found), named=True)
+        print_json(_described(found) | {"beyond": beyond}, named=True)
     else:
         _print(found)
-    return warned(found.warnings)
+    for row in beyond:
+        sides = " to ".join(quantity(row["metric"], row[side]) for side in SIDES)
+        say(f"beyond --limit {show(row['limit'])}: {row['of']}, from {sides}")
+    return max(warned(found.warnings), CAUTION if beyond else 0)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -135,7 +135,8 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
 
 def _difference(held: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     if "part_until_s" in held:
-        return f"what is there is a part of a run only, until {units.format_time(held['part_until_s'])}"
+        until_s = float(f"{held['part_until_s']:.4g}")
+        return f"what is there is a part of a run only, until {units.format_time(until_s)}"
     sources = [made.get("source", SIMULATION) for made in (held, manifest)]
     if sources != [SIMULATION, SIMULATION]:
         return f"there is another {sources[0]}"
