@@ -39,7 +39,7 @@ BY_HAND = [
 
 def table(rows: list[tuple[str, float, bool]]) -> pl.DataFrame:
     events = [(event, time, flow) for flow, time, dropped in rows for event in ("+", "d")[: 1 + dropped]]
-    return pl.DataFrame(events, ["event", "time_s", "flow"], orient="row")
+    return pl.DataFrame(events, ["event", "time_s", "flow"], orient="row").with_columns(marked=False)
 
 
 def dumbbell(queue: str, flows: int = 4, rate: str = "10 Mbit/s", **changes: Any) -> Run:
@@ -69,9 +69,9 @@ def test_a_table_by_hand() -> None:
     # dropped: a is missed by the one pair b, c of six, b and c by three each. So two flows are hit in five cases of
     # six, and one in the other. Of the second, one of two packets is: one flow in any case.
     assert found.events.to_dicts() == [
-        {"begin_s": 1.0, "end_s": 1.08, "packets_dropped": 2, "flows_active": 3, "flows_lost": 2,
+        {"begin_s": 1.0, "end_s": 1.08, "packets_dropped": 2, "packets_marked": 0, "flows_active": 3, "flows_lost": 2,
          "share": pytest.approx(2 / 3), "by_chance": pytest.approx(11 / 18)},
-        {"begin_s": 3.02, "end_s": 3.02, "packets_dropped": 1, "flows_active": 2, "flows_lost": 1,
+        {"begin_s": 3.02, "end_s": 3.02, "packets_dropped": 1, "packets_marked": 0, "flows_active": 2, "flows_lost": 1,
          "share": 0.5, "by_chance": pytest.approx(0.5)},
     ]  # fmt: skip
     assert found.rate.value == pytest.approx(7 / 12)
@@ -126,7 +126,7 @@ def test_what_waited_for_longer_than_a_round_trip_before_its_drop_counts_as_a_pa
     frame = pl.DataFrame(
         [("+", 0.0, "a"), ("+", 0.0, "a"), ("+", 1.0, "b"), ("d", 1.0, "a"), ("d", 1.0, "a")],
         ["event", "time_s", "flow"], orient="row",
-    )  # fmt: skip
+    ).with_columns(marked=False)  # fmt: skip
     hit = hits(frame.filter(event="+"), frame.filter(event="d"), 0.1)
     assert hit.select("flow", "packets", "packets_dropped").rows() == [("a", 2, 2), ("b", 1, 0)]
 
@@ -298,19 +298,49 @@ def test_what_a_wire_loses_and_datagrams_are_no_congestion_of_tcp() -> None:
     assert {place.label(flow) for flow in place.offered["flow"].unique()} == {"bulk[0]", "bulk[1]"}
 
 
-def test_marks_beside_drops_are_counted_and_in_no_event() -> None:
+def test_marks_are_in_events_beside_drops() -> None:
     run = tl.simulate(tl.loads("""
         duration = "20 s"
         link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = { kind = "codel", limit = "1000 packets", ecn = true } }
         traffic.says = { kind = "bulk", from = "a", to = "b", flows = 2, tcp.ecn = true }
         traffic.lacks = { kind = "bulk", from = "a", to = "b", flows = 2, tcp.ecn = false }
     """), trace=True)  # fmt: skip
-    found = tl.analyze.synchronization(run)["wire"]
     marked = run.links.filter(link="wire")["packets_marked"].item()
-    assert found.marked == marked > 0
+    (place,) = [place for place in of_run(run) if place.lost.height]
+    of_flow = place.lost.filter("marked").group_by("flow").len().sort("flow")
+    assert of_flow.rows() == run.flows.filter(pl.col("packets_marked") > 0).select("flow", "packets_marked").rows()
+    assert (place.lost.filter("marked").height, place.untold) == (marked, 0)
+    found = tl.analyze.synchronization(run)["wire"]
     assert found.events["packets_dropped"].sum() == run.flows["packets_dropped"].sum()
+    by_label = dict(found.flows.select("flow", "packets_marked").rows())
+    assert all((count > 0) == label.startswith("says") for label, count in by_label.items())
+    assert "lost packets or had some marked" in found.sentence()
+    assert found.counted().startswith("drops and marks that follow each other within a round trip")
+
+
+def test_marks_of_queues_that_do_not_drop_are_events() -> None:
+    run = tl.simulate(tl.loads("""
+        duration = "20 s"
+        link.first = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = { kind = "codel", limit = "1000 packets", ecn = true } }
+        link.second = { ends = ["b", "c"], rate = "12 Mbit/s", delay = "10 ms", queue = { kind = "red", limit = "1000 packets", ecn = true } }
+        traffic.bulk = { kind = "bulk", from = "a", to = "c", flows = 2, tcp.ecn = true }
+    """), trace=True)  # fmt: skip
+    places = {place.name: place for place in of_run(run)}
+    marks = run.links.filter(link="first")["packets_marked"].item()
+    assert places["first"].lost.filter("marked").height == marks > 0
+    # What the first marked is marked at the second, too, which did not mark it.
+    assert places["second"].lost.filter("marked").height == run.links.filter(link="second")["packets_marked"].item()
+    found = tl.analyze.synchronization(run)["first"]
+    assert " of the active flows had packets marked on average" in found.sentence()
+
+
+def test_marks_of_which_a_trace_does_not_tell_whose_are_in_no_event() -> None:
+    flows = {("a", "b"): ("wire", 7)}
+    (place,) = of_packets(table(BY_HAND).with_columns(pl.lit("a").alias("from"), pl.lit("b").alias("to")), links=flows)
+    (found,) = of_places([place], round_trip_s=0.1).values()
+    assert found.untold == 7
     assert found.counted().endswith(
-        f"; {marked} packets that the queue marked do not count, as a trace does not tell whose they are"
+        "; 7 packets that the queue marked do not count, as a trace does not tell whose they are"
     )
 
 
@@ -377,11 +407,7 @@ def test_what_has_no_answer(drop_tail: Run, tmp_path: Path, said: Callable[..., 
     scenarios = {
         "one": tl.loads(one),
         "lossless": tl.loads(one).set("link.wire.queue", "1000000 packets"),
-        "marked": tl.loads(one).set_all({
-            "link.wire.queue": {"kind": "codel", "limit": "1000 packets", "ecn": True}, "traffic.bulk.flows": 2,
-            "traffic.bulk.tcp.ecn": True,
-        }),
-    }  # fmt: skip
+    }
     for name, scenario in scenarios.items():
         tl.simulate(scenario, trace=True).save(tmp_path / name)
     tl.simulate(scenarios["one"]).save(tmp_path / "untraced")
@@ -393,15 +419,14 @@ def test_what_has_no_answer(drop_tail: Run, tmp_path: Path, said: Callable[..., 
     wrong = {
         ("untraced",): "this run has no table packets: ",
         ("one",): "only one flow is active in each congestion event: expected two or more that share a link",
-        ("lossless",): "no packet of TCP was dropped at any link in that time: expected a run with drops",
-        ("marked",): " packets were marked, of which a trace does not tell whose",
+        ("lossless",): "no packet of TCP was dropped or marked at any link in that time: expected a run with drops",
         ("run", "--link", "net.botleneck"): "no packets of TCP at a link net.botleneck: expected one of ",
         ("run", "--link", "net.bottleneck.reverse"): "no packets of TCP at a link net.bottleneck.reverse: expected one of",
-        ("run", "--begin", "200 s"): "no packet of TCP was dropped at any link in that time: expected a run with drops",
+        ("run", "--begin", "200 s"): "no packet of TCP was dropped or marked at any link in that time: expected a run with drops",
         ("run", "--round-trip", "0 s"): "--round-trip",
         ("drops.csv",): "link: no round-trip time of its flows is known: expected one, as --round-trip or round_trip_s",
         ("words.csv",): 'words.csv: line 2: time_s = "soon": expected a number',
-        ("numbers.csv",): "no packet of TCP was dropped at any link in that time",
+        ("numbers.csv",): "no packet of TCP was dropped or marked at any link in that time",
         ("other.csv",): "no column event: expected event, time_s and flow, and has one of time_s, flow",
     }  # fmt: skip
     for (name, *words), expected in wrong.items():

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tightlink_capture::tr::type_name;
+use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::trace::Record;
 use tightlink_sim::scenario::Scenario;
 use tightlink_sim::tables::{Column, Table};
@@ -69,6 +70,11 @@ pub fn packets(scenario: &Scenario, records: &[Record]) -> Table {
         'r' => "r",
         _ => "d",
     };
+    let mark = |record: &Record| match (record.marked, record.kind) {
+        (false, _) => "",
+        (true, Kind::Ack) => "ECE",
+        (true, Kind::Segment | Kind::Datagram) => "CE",
+    };
     let integers = |value: fn(&Record) -> i64| Column::Integer(records.iter().map(value).collect());
     Table {
         columns: vec![
@@ -82,6 +88,7 @@ pub fn packets(scenario: &Scenario, records: &[Record]) -> Table {
             ("seq", integers(|record| i64::from(record.seq))),
             ("uid", integers(|record| record.uid as i64)),
             ("reason", words(records.iter().map(|record| record.event.reason()).collect())),
+            ("mark", words(records.iter().map(mark).collect())),
         ],
     }
 }

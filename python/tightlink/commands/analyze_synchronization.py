@@ -80,11 +80,22 @@ def _print(found: Mapping[str, Synchronization]) -> None:
         if each.windows is not None:
             print_text(f"{name}: {each.windows.sentence()}")
         print_text()
-        lost = "retransmitted" if each.retransmitted else "dropped"
-        header = ["flow", "packets in events", lost, "events", "with losses", "by chance"]
+        columns = {
+            "packets in events": "packets",
+            "retransmitted" if each.retransmitted else "dropped": "packets_dropped",
+            "marked": "packets_marked",
+            "events": "events",
+            "with losses": "share",
+            "by chance": "by_chance",
+        }
+        if not each.flows["packets_marked"].sum():
+            del columns["marked"]
+        columns = {header: column for header, column in columns.items() if column in each.flows.columns}
         rows = [
-            [row["flow"], *(str(row[column]) for column in ("packets", "packets_dropped", "events")),
-             *(percent(row[column]) for column in ("share", "by_chance") if column in row)]
+            [
+                row["flow"],
+                *((percent if isinstance(row[column], float) else str)(row[column]) for column in columns.values()),
+            ]
             for row in each.flows.iter_rows(named=True)
-        ]  # fmt: skip
-        print_table(header[: len(rows[0])], rows)
+        ]
+        print_table(["flow", *columns], rows)

@@ -190,7 +190,8 @@ impl Reading {
             let ends = packet.map(|packet| (packets.place(packet.source), packets.place(packet.target)));
             let Seen { owner, bare, seq, found } =
                 seen.unwrap_or(Seen { owner: None, bare: false, seq: None, found: Found::default() });
-            packets.records.push(Record { time, number: self.number, ends, kind, bare, bytes, owner, seq, found });
+            let (number, marked) = (self.number, packet.is_some_and(|packet| packet.marked));
+            packets.records.push(Record { time, number, ends, kind, bare, bytes, owner, seq, marked, found });
         }
     }
 

@@ -35,6 +35,8 @@ pub struct Record {
     pub owner: Option<Owner>,
     /// First byte of its payload, counted from the connection's beginning.
     pub seq: Option<u32>,
+    /// Whether a router marked congestion.
+    pub marked: bool,
     /// What was found of it.
     pub found: Found,
 }

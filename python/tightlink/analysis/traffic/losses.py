@@ -1,7 +1,8 @@
-"""Where flows lose packets: at the links of a run, or on the unknown way of captured flows.
+"""Where flows lose packets, or have them marked: at the links of a run, or on the unknown way of captured flows.
 
-A run with ``--trace`` tells each drop with its link. A capture tells none: there, flows that leave from one host or
-arrive at one are looked at together, and what is retransmitted stands for what was dropped, about a round trip later.
+A run with ``--trace`` tells each drop and each congestion mark with its link. A capture tells none: there, flows that
+leave from one host or arrive at one are looked at together, and what is retransmitted stands for what was dropped,
+about a round trip later.
 
 Example:
     >>> packets = pl.DataFrame({"event": ["+", "+", "d"], "time_s": [0.0, 0.1, 0.1], "from": "a", "to": "b", "flow": 0})
@@ -27,6 +28,8 @@ _DATA: Final = "tcp"
 #: What bits do to a packet on the wire is no congestion.
 _WIRE: Final = "wire"
 _FOUND: Final = ("retransmission", "fast retransmission")
+#: What a queue sets in place of a drop.
+_MARK: Final = "CE"
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,16 @@ def _groups(scenario: Scenario) -> set[str] | None:
 
 @dataclass(frozen=True)
 class Place:
-    """A link, or what flows of a capture share, with the packets that came to it and those that were lost there."""
+    """A link, or what flows of a capture share, with the packets that came to it and those lost or marked there."""
 
     name: str
     offered: pl.DataFrame
     """``time_s``, ``flow``."""
     lost: pl.DataFrame
-    """``time_s``, ``flow``."""
+    """``time_s``, ``flow``, ``marked``: whether it was marked in place of being dropped."""
     known: Flows = Flows()
-    marked: int = 0
-    """Packets that its queue marked; whose, a trace does not tell."""
+    untold: int = 0
+    """Packets that its queue marked, where a trace does not tell whose they are."""
     retransmitted: bool = False
     """Whether what is lost is what was retransmitted, as of a capture."""
 
@@ -108,7 +111,8 @@ def of_packets(
     """The links of a table like ``packets`` of a run: ``event`` (+ and d), ``time_s``, ``flow``, and what tells links.
 
     Each pair of the columns ``from`` and ``to`` is a link; without them all is one. Where there are ``type`` and
-    ``reason``, only data packets of TCP count that were not lost on a wire. ``flows`` is what is known of the flows,
+    ``reason``, only data packets of TCP count that were not lost on a wire; where there are ``mark`` and ``uid``,
+    packets count that were marked CE, at the link where they first are. ``flows`` is what is known of the flows,
     ``links`` has names of links, and how many packets each marked, by their ends.
     """
     lacking = [name for name in _NEEDED if name not in packets.columns]
@@ -116,19 +120,25 @@ def of_packets(
         raise TightlinkError(
             f"no column {lacking[0]}: expected event, time_s and flow, and has {one_of(packets.columns)}"
         )
-    texts = [name for name in ("event", "type", "reason") if name in packets.columns]
+    texts = [name for name in ("event", "type", "reason", "mark") if name in packets.columns]
     packets = packets.with_columns(pl.col("time_s").cast(pl.Float64, strict=False), pl.col(texts).cast(pl.String))
     if not packets["time_s"].is_finite().fill_null(value=False).all():
         raise TightlinkError("time_s: expected a number in each row")
     data = packets.filter(pl.col("type") == _DATA) if "type" in packets.columns else packets
     if "reason" in data.columns:
         data = data.filter((pl.col("event") != "d") | (pl.col("reason").fill_null("") != _WIRE))
+    told = {"mark", "uid"} <= set(data.columns)
+    first = pl.lit(value=False)
+    if told:
+        first = (pl.col("mark") == _MARK) & pl.struct("uid", "mark").is_first_distinct()
+    data = data.with_columns(marked=first)
     ends = [name for name in ("from", "to") if name in data.columns]
     places = []
     for key, part in data.group_by(ends, maintain_order=True) if ends else [((), data)]:
         name, marked = (links or {}).get((*key,), (" to ".join(map(str, key)) or "link", 0))
-        offered, lost = (part.filter(pl.col("event") == event).select("time_s", "flow") for event in ("+", "d"))
-        places.append(Place(name, offered, lost, flows, marked))
+        offered = part.filter(pl.col("event") == "+").select("time_s", "flow")
+        lost = part.filter((pl.col("event") == "d") | pl.col("marked")).select("time_s", "flow", "marked")
+        places.append(Place(name, offered, lost, flows, untold=0 if told else marked))
     return places
 
 
@@ -142,7 +152,7 @@ def _of_hosts(packets: pl.DataFrame, findings: pl.DataFrame, known: Flows) -> li
     lost = data.join(again, on="uid", how="semi")
 
     def place(name: str, *tables: pl.DataFrame) -> Place:
-        sent, again = (table.select("time_s", "flow") for table in tables)
+        sent, again = (table.select("time_s", "flow", marked=False) for table in tables)
         return Place(name, sent, again, known, retransmitted=True)
 
     places: dict[frozenset[Any], Place] = {}

@@ -1,10 +1,11 @@
 """Loss synchronization: do flows that share a link lose packets in the same congestion events, beyond chance?
 
-Of each congestion event the share of the flows active then that lost packets in it; the mean over events is the global
-synchronization ratio of RFC 7928 section 2.4. Large events hit many flows in any case. So beside it stands the share
-that is expected if the dropped packets were drawn at random from all that came to the link in that time, which hits
-flows in proportion to their packets (`tightlink.analysis.traffic.random_drops`). That share is exact, and so is the
-variance of the mean over events, which is approximately normal; where events are few, drops are drawn instead.
+Of each congestion event the share of the flows active then that lost packets in it, or had some marked; the mean over
+events is the global synchronization ratio of RFC 7928 section 2.4. Large events hit many flows in any case. So beside
+it stands the share that is expected if the dropped packets were drawn at random from all that came to the link in that
+time, which hits flows in proportion to their packets (`tightlink.analysis.traffic.random_drops`). That share is exact,
+and so is the variance of the mean over events, which is approximately normal; where events are few, drops are drawn
+instead.
 """
 
 from __future__ import annotations
@@ -61,16 +62,17 @@ class Synchronization:
     time_in_events: float
     """Share of the time from the first packet to the last that lies within events."""
     events: pl.DataFrame
-    """``begin_s``, ``end_s``, ``packets_dropped``, ``flows_active``, ``flows_lost``, ``share``, ``by_chance``."""
+    """``begin_s``, ``end_s``, ``packets_dropped``, ``packets_marked``, ``flows_active``, ``flows_lost`` (that lost
+    packets, or had some marked), ``share``, ``by_chance``."""
     flows: pl.DataFrame
-    """``flow``, ``packets`` and ``packets_dropped`` (in events), ``events`` (in which it was active), ``events_lost``,
-    ``share``, ``by_chance``."""
+    """``flow``, ``packets``, ``packets_dropped`` and ``packets_marked`` (in events), ``events`` (in which it was
+    active), ``events_lost`` (in which it lost packets, or had some marked), ``share``, ``by_chance``."""
     losses: pl.DataFrame
-    """``begin_s`` of each event with each ``flow`` that lost packets in it."""
+    """``begin_s`` of each event with each ``flow`` that lost packets in it, or had some marked."""
     windows: Windows | None = None
     """Of the flows' congestion windows, where they were observed."""
-    marked: int = 0
-    """Packets that the queue marked, of which a trace does not tell whose; they are in no event."""
+    untold: int = 0
+    """Packets that the queue marked, where a trace does not tell whose they are; they are in no event."""
     round_trip_given: bool = False
     """Whether it is no median of the flows' mean round-trip times."""
     retransmitted: bool = False
@@ -97,7 +99,6 @@ class Synchronization:
 
     def sentence(self) -> str:
         """The finding, for people."""
-        lost = "retransmitted" if self.retransmitted else "lost"
         p = f"p < {_LEAST_P}" if self.p < _LEAST_P else f"p = {self.p:.2g}"
         if self.synchronized:
             verdict = f"synchronized beyond chance ({p})"
@@ -108,19 +109,29 @@ class Synchronization:
         else:
             verdict = f"chance can explain it ({p})"
         events = several(self.events.height, "congestion event")
-        said = f"in {events} {_shares(self.rate)} of the active flows {lost} packets on average"
+        said = f"in {events} {_shares(self.rate)} of the active flows {self._suffered()} on average"
         if self.retransmitted and self.apart:
             return said
         return f"{said}{'' if self.retransmitted else f', {percent(self.by_chance)} by chance'}: {verdict}"
 
+    def _suffered(self) -> str:
+        if self.retransmitted:
+            return "retransmitted packets"
+        dropped, marked = (self.events[f"packets_{what}"].sum() > 0 for what in ("dropped", "marked"))
+        if marked:
+            return "lost packets or had some marked" if dropped else "had packets marked"
+        return "lost packets"
+
     def counted(self) -> str:
         """What is one event, and what does not count, for people."""
         what = "retransmissions, which stand for drops," if self.retransmitted else "drops"
+        if self.events["packets_marked"].sum():
+            what = "drops and marks"
         trip = units.format_time(float(f"{self.round_trip_s:.3g}"))
         taken = "as given" if self.round_trip_given else "the median of the flows' means"
         said = f"{what} that follow each other within a round trip, {trip} ({taken}), are one event"
-        if self.marked:
-            marked = several(self.marked, "packet")
+        if self.untold:
+            marked = several(self.untold, "packet")
             said += f"; {marked} that the queue marked do not count, as a trace does not tell whose they are"
         return said
 
@@ -209,15 +220,16 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Se
     hit = hit.filter(pl.len().over("event") > 1)
     if hit.is_empty():
         return None
-    parts = [(part["packets"].to_numpy(), int(part["packets_dropped"].sum()))
+    hit = hit.with_columns(lost=pl.col("packets_dropped") + pl.col("packets_marked"))
+    parts = [(part["packets"].to_numpy(), int(part["lost"].sum()))
              for part in hit.partition_by("event", maintain_order=True)]  # fmt: skip
     hit = hit.with_columns(
-        hit=pl.col("packets_dropped") > 0,
+        hit=pl.col("lost") > 0,
         by_chance=pl.Series(1 - np.concatenate([missed(packets, drops) for packets, drops in parts])),
     )
     events = hit.group_by("event", maintain_order=True).agg(
         pl.col("begin_s", "end_s").first(),
-        pl.col("packets_dropped").sum(),
+        pl.col("packets_dropped", "packets_marked").sum(),
         flows_active=pl.len(),
         flows_lost=pl.col("hit").sum(),
         share=pl.col("hit").mean(),
@@ -226,7 +238,7 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Se
     rate = _mean(events["share"])
     by_chance = mean_of(events["by_chance"])
     flows = hit.group_by("flow", maintain_order=True).agg(
-        pl.col("packets", "packets_dropped").sum(),
+        pl.col("packets", "packets_dropped", "packets_marked").sum(),
         events=pl.len(),
         events_lost=pl.col("hit").sum(),
         share=pl.col("hit").mean(),
@@ -244,7 +256,7 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Se
         events=events.drop("event"),
         flows=flows.sort("flow").with_columns(named),
         losses=hit.filter("hit").select("begin_s", named),
-        marked=place.marked,
+        untold=place.untold,
         retransmitted=place.retransmitted,
     )
     return _without_chance(found) if place.retransmitted else found
@@ -285,6 +297,6 @@ def _nothing(places: Sequence[Place], link: str | None) -> str:
     if any(place.retransmitted for place in places):
         return "no packet of TCP was retransmitted in that time: expected a capture with losses"
     where = "at any link" if link is None else f"at {link}"
-    marked = sum(place.marked for place in places)
+    marked = sum(place.untold for place in places)
     marks = f"; {several(marked, 'packet')} were marked, of which a trace does not tell whose" if marked else ""
-    return f"no packet of TCP was dropped {where} in that time: expected a run with drops{marks}"
+    return f"no packet of TCP was dropped or marked {where} in that time: expected a run with drops{marks}"

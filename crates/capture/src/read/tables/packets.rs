@@ -42,6 +42,7 @@ pub fn packets(packets: &Packets, numbers: &Numbers, began: Nanoseconds) -> Tabl
     let mut kinds = Words::default();
     let types =
         records.iter().map(|one| kinds.code(if one.bare { "ack".to_owned() } else { one.kind.name() })).collect();
+    let marks = ["", "CE"].map(str::to_owned).to_vec();
     let same = |word: &str| Column::Category(vec![0; records.len()], vec![word.to_owned()]);
     Table {
         columns: vec![
@@ -55,6 +56,7 @@ pub fn packets(packets: &Packets, numbers: &Numbers, began: Nanoseconds) -> Tabl
             ("seq", Column::Float(records.iter().map(|one| one.seq.map_or(f64::NAN, f64::from)).collect())),
             ("uid", Column::Integer(records.iter().map(|one| one.number as i64).collect())),
             ("reason", same("")),
+            ("mark", Column::Category(records.iter().map(|one| u32::from(one.marked)).collect(), marks)),
         ],
     }
 }
