@@ -535,13 +535,3 @@ def test_what_is_missing_is_known() -> None:
 def test_a_flow_that_delivered_nothing_has_no_goodput() -> None:
     assert results._delivered([], [], [0.1, 0.2]).tolist() == [0.0, 0.0]
     assert results._delivered([1.0, 3.0], [0, 100], [0.5, 2.0, 4.0]).tolist() == [0.0, 50.0, 100.0]
-
-
-def test_marks_are_a_flows_where_it_is_alone_on_its_links() -> None:
-    both_ways = FTP + 'traffic.back = { kind = "bulk", from = "b", to = "a" }\n'
-    for text, marks in ((FTP, 7), (both_ways, None)):
-        plan = Plan.of(tl.loads(text))
-        relayed = SimpleNamespace(summary={"links": [{"packets_marked": 7}, {"packets_marked": 0}]})
-        own = jobs(plan)
-        measured = cast("results.Measured", SimpleNamespace(plan=plan, jobs=own, relayed=relayed))
-        assert results._marks(measured, own[0]) == marks

@@ -60,6 +60,21 @@ def test_flows(run: Run) -> None:
             assert row[name] is None or found[name] == pytest.approx(row[name], rel=0.008, abs=RESOLVED_S), name
 
 
+def test_marks_are_those_of_each_flow() -> None:
+    marking = {
+        "link.wire.queue": {"kind": "codel", "limit": "1000 packets", "ecn": True},
+        "traffic.ftp.tcp.ecn": True,
+        "duration": "10 s",
+    }
+    run = tl.simulate(tl.loads(BUSY).set_all(marking), trace=True)
+    marks = [
+        traced.of_flow(_packets(run), row, way=_way(label))["packets_marked"]
+        for row, label in run.flows.select("flow", "label").rows()
+    ]
+    assert marks == run.flows["packets_marked"].to_list()
+    assert [count > 0 for count in marks] == [True, True, False, False]
+
+
 def test_copies_that_a_link_makes_were_not_sent() -> None:
     copied = tl.simulate(tl.loads(BUSY).set("link.wire.duplicate", 0.1), trace=True)
     for row in copied.flows.iter_rows(named=True):

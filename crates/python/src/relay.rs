@@ -154,7 +154,7 @@ fn write(spec: &RelaySpec, records: &mut File, file: File) -> Result<Vec<Flow>, 
     Ok(flows)
 }
 
-fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
+fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 11] {
     let ends = |end: fn(&tightlink_sim::scenario::LinkSpec) -> u32| {
         let codes = lines.iter().map(|line| end(&spec.links[usize::from(line.record.link)]));
         Column::Category(codes.collect(), spec.nodes.clone())
@@ -177,6 +177,10 @@ fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
         trace::Sign::Drop => line.record.outcome.reason().unwrap_or_default(),
         _ => "",
     };
+    let mark = |line: &Line| match line.sign {
+        trace::Sign::Dequeue | trace::Sign::Receive if line.record.marked => "CE",
+        _ => "",
+    };
     let due_s = |line: &Line| match (line.sign, line.record.outcome) {
         // What continues to another link is never late.
         (trace::Sign::Receive, Outcome::Delivered) => line.record.due_s,
@@ -192,6 +196,7 @@ fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
         ("flow", integers(|line| i64::from(line.flow))),
         ("uid", integers(|line| line.record.uid as i64)),
         ("reason", words(reason)),
+        ("mark", words(mark)),
         ("due_s", floats(due_s)),
     ]
 }

@@ -259,6 +259,7 @@ impl Packets {
         if packet.kind() == Kind::Ack {
             return;
         }
+        record.marked = packet.is_marked();
         if packet.is_marked() || !packet.is_capable() {
             let bytes = self.bytes_mut(id);
             if packet.is_marked() { mark(bytes) } else { bleach(bytes) }

@@ -66,6 +66,8 @@ pub struct Record {
     pub link: u16,
     /// How it ended.
     pub outcome: Outcome,
+    /// It left the queue with a congestion mark.
+    pub marked: bool,
     /// Its IP bytes.
     pub size: u32,
     /// Whose it is.
@@ -90,6 +92,8 @@ pub const NO_LINK: u16 = u16::MAX;
 
 /// Bytes of a record on disk.
 pub const BYTES: usize = TIMES + 6 * 8;
+/// Beside the outcome.
+const MARKED: u8 = 1 << 7;
 /// Where the header's key and the times begin.
 const KEY: usize = 8 + 1 + 2 + 1 + 1 + 4;
 const TIMES: usize = KEY + KEY_BYTES;
@@ -106,6 +110,7 @@ impl Record {
         port: 0,
         link: NO_LINK,
         outcome: Outcome::UnderWay,
+        marked: false,
         size: 0,
         header: Header::NOBODY,
         arrival_s: f64::NAN,
@@ -129,7 +134,7 @@ impl Record {
         bytes[..8].copy_from_slice(&self.uid.to_le_bytes());
         bytes[8] = self.port;
         bytes[9..11].copy_from_slice(&self.link.to_le_bytes());
-        bytes[11] = self.outcome as u8;
+        bytes[11] = self.outcome as u8 | if self.marked { MARKED } else { 0 };
         bytes[12] = self.header.kind as u8;
         bytes[13..KEY].copy_from_slice(&self.size.to_le_bytes());
         bytes[KEY..TIMES].copy_from_slice(&self.header.key);
@@ -153,7 +158,8 @@ impl Record {
             uid: u64::from_le_bytes(bytes[..8].try_into().ok()?),
             port: bytes[8],
             link: u16::from_le_bytes(bytes[9..11].try_into().ok()?),
-            outcome: *OUTCOMES.get(usize::from(bytes[11]))?,
+            outcome: *OUTCOMES.get(usize::from(bytes[11] & !MARKED))?,
+            marked: bytes[11] & MARKED != 0,
             size: u32::from_le_bytes(bytes[13..KEY].try_into().ok()?),
             header: Header { kind: Kind::decode(bytes[12])?, key },
             arrival_s,
@@ -195,8 +201,17 @@ mod tests {
     fn records_survive_the_disk() {
         let fresh = Record::new(1 << 40, 1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }).at(300, 0.25);
         for outcome in OUTCOMES {
-            let record =
-                Record { outcome, offer_s: 0.5, start_s: 0.75, departure_s: 1.0, due_s: 2.0, sent_s: 3.0, ..fresh };
+            let marked = outcome == Outcome::Passed;
+            let record = Record {
+                outcome,
+                marked,
+                offer_s: 0.5,
+                start_s: 0.75,
+                departure_s: 1.0,
+                due_s: 2.0,
+                sent_s: 3.0,
+                ..fresh
+            };
             assert_eq!(Record::decode(&record.encode()), Some(record));
         }
         assert_eq!(Record::decode(&[255; BYTES]), None);

@@ -205,7 +205,6 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
             "start_s": job.start_s if started is None else started,
             "stop_s": job.stop_s,
             **of_flow(packets, job.index, way=way, before_s=before_s),
-            "packets_marked": _marks(measured, job),
             **sent.columns,
         }
         lasted = row["stop_s"] - row["start_s"]
@@ -222,17 +221,6 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
         _share_window(measured, packets, job, row)
         rows.append(row)
     return frame("flows", rows)
-
-
-def _marks(measured: Measured, job: Job) -> int | None:
-    """Packets of a flow that were marked; nothing where others cross its links, as marks are counted there."""
-    plan = measured.plan
-    own = set(plan.route(job.sender, job.receiver).links)
-    for other in measured.jobs:
-        ways = [(other.sender, other.receiver), (other.receiver, other.sender)]
-        if other is not job and any(own & set(plan.route(*ends).links) for ends in ways[: 1 + other.tcp]):
-            return None
-    return sum(int(measured.relayed.summary["links"][link]["packets_marked"]) for link in own)
 
 
 def _completions(measured: Measured, flows: pl.DataFrame, found: Mapping[int, Sent]) -> dict[str, pl.DataFrame]:

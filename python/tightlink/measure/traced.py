@@ -6,8 +6,8 @@ and, where it matters, the propagation from the sender to the first of these, in
 Example:
     >>> import polars as pl
     >>> times = {"+": 0.1, "-": 0.1, "r": 0.2}
-    >>> rows = [(event, time, "a", "b", "udp", 1000, 0, 0, "") for event, time in times.items()]
-    >>> names = ["event", "time_s", "from", "to", "type", "size_bytes", "flow", "uid", "reason"]
+    >>> rows = [(event, time, "a", "b", "udp", 1000, 0, 0, "", "") for event, time in times.items()]
+    >>> names = ["event", "time_s", "from", "to", "type", "size_bytes", "flow", "uid", "reason", "mark"]
     >>> packets = pl.DataFrame(rows, schema=names, orient="row")
     >>> of_flow(packets, 0, way=[("a", "b")])["one_way_delay_mean_s"]
     0.1
@@ -77,6 +77,7 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0
         "packets_sent": sent.height + handshake,
         "packets_delivered": arrived.height + handshake,
         "packets_dropped": carried.filter(pl.col("event") == "d").height,
+        "packets_marked": arrived.filter(pl.col("mark") == "CE").height,
         "bytes_sent": int(sent["size_bytes"].sum()),
         "bytes_delivered": int(arrived["size_bytes"].sum()),
         **one_way,
