@@ -39,9 +39,9 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
     """Lines of a column over another one.
 
     Args:
-        frame: One row a point, in the order in which the line is drawn.
-        x: Column along.
-        y: Column up.
+        frame: A row for each point, in the order in which the line is drawn.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
         by: Column that tells lines apart.
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
@@ -102,7 +102,7 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     """Why each flow was as fast as it was: the shares of its time, stacked.
 
     Args:
-        run: Whose flows.
+        run: The run whose flows are drawn: simulated, measured or captured.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -145,7 +145,7 @@ def cdf(
     """The share of rows whose value is at most x.
 
     Args:
-        frame: One row a value.
+        frame: A row for each value.
         x: Column of the values.
         by: Column that tells distributions apart.
         among: All names that share their colours, such as all flows of a run.
@@ -216,9 +216,9 @@ def scatter_with_curves(  # noqa: PLR0913
     """Points, with curves such as those of a theory behind them.
 
     Args:
-        frame: One row a point.
-        x: Column along.
-        y: Column up.
+        frame: A row for each point.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
         by: Column that tells kinds of points apart.
         curves: By name: functions of x, or pairs of x and y, in the units of the columns.
         log: Whether both axes are logarithmic.

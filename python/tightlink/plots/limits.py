@@ -33,7 +33,7 @@ def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Throughput over packet size, with both laws and the interval of the critical size.
 
     Args:
-        found: Measurements and what was fitted to them.
+        found: What `tightlink.analyze.saturation` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -49,7 +49,7 @@ def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Packet rate over packet size, with both laws and the interval of the critical size.
 
     Args:
-        found: Measurements and what was fitted to them.
+        found: What `tightlink.analyze.saturation` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -65,7 +65,7 @@ def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Throughput over packet rate, both following the packet size.
 
     Args:
-        found: Measurements and what was fitted to them.
+        found: What `tightlink.analyze.saturation` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -170,9 +170,9 @@ def load_over(
     """Load over packet rate or bit rate; regions are shaded where they begin at one place for all lengths.
 
     Args:
-        found: The regions of a router.
-        x: Column along.
-        log: Whether the axis along is logarithmic.
+        found: What `tightlink.analyze.regimes` returns.
+        x: Column of the horizontal axis.
+        log: Whether the horizontal axis is logarithmic.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -192,9 +192,9 @@ def loss_over(
     """Loss over packet rate or bit rate, for the lengths of which it was measured.
 
     Args:
-        found: The regions of a router.
-        x: Column along.
-        log: Whether the axis along is logarithmic.
+        found: What `tightlink.analyze.regimes` returns.
+        x: Column of the horizontal axis.
+        log: Whether the horizontal axis is logarithmic.
         ax: Where to draw; without it, in a new figure.
 
     Example:

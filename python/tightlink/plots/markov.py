@@ -28,7 +28,7 @@ def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
     """Shares of the states over time: of the chain, with the band of independent entities, and as they were seen.
 
     Args:
-        chains: Chains, and what they were estimated from.
+        chains: What `tightlink.analyze.markov_from_log` or ``markov_from_users`` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -54,8 +54,8 @@ def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None)
     """How often a state, the goal, is reached, per second: by the chain, with its band, and as it was seen.
 
     Args:
-        chains: Chains, and what they were estimated from.
-        goal: State that is to be reached.
+        chains: What `tightlink.analyze.markov_from_log` or ``markov_from_users`` returns.
+        goal: Name of the state that is to be reached.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -79,7 +79,7 @@ def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     """What is left of the arrivals over what is taken from transitions: the curves that fall most.
 
     Args:
-        curves: Of `tightlink.analysis.markov.perturbed`.
+        curves: What `tightlink.analysis.markov.perturbed` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:

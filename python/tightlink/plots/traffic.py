@@ -36,7 +36,7 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
     """The variance of means over the time that they are of, beside that without memory.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.burstiness` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -59,7 +59,7 @@ def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     """The share of times between arrivals that are longer, beside exponential ones.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.interarrivals` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -83,7 +83,7 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
     """The share of flows that are larger, with the tail that was fitted.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.tail` returns.
         column: What the sizes are, for the axis.
         ax: Where to draw; without it, in a new figure.
 
@@ -106,7 +106,7 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
     """The series with what is usual, the threshold, and its spikes.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.spikes` returns.
         column: What the values are, for the axis.
         ax: Where to draw; without it, in a new figure.
 
@@ -138,7 +138,7 @@ def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
     """The correlation at each lag, with what chance stays within.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.cross_correlation` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -165,7 +165,7 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
     """The series over time with its mean: of an oscillation, twenty periods from the middle.
 
     Args:
-        found: What was tested.
+        found: What `tightlink.analyze.oscillation` returns.
         column: What it is, for the axis.
         ax: Where to draw; without it, in a new figure.
 
@@ -196,7 +196,7 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     """The spectrum, that of noise without a period, and what the highest peak of such noise stays below.
 
     Args:
-        found: What was tested.
+        found: What `tightlink.analyze.oscillation` returns.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -232,7 +232,7 @@ def losses_by_flow(found: Synchronization, *, ax: Axes | None = None) -> Axes:
     """The congestion events in which each flow lost packets: columns of dots are flows that lost together.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.synchronization` found at one link.
         ax: Where to draw; without it, in a new figure.
 
     Example:
@@ -261,7 +261,7 @@ def synchronization_over_time(found: Synchronization, *, ax: Axes | None = None)
     """The share of the active flows that lost packets in each congestion event, beside that by chance.
 
     Args:
-        found: What was found.
+        found: What `tightlink.analyze.synchronization` found at one link.
         ax: Where to draw; without it, in a new figure.
 
     Example:

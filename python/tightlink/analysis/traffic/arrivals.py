@@ -41,7 +41,7 @@ _SEED: Final = 1
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What the times between arrivals say."""
+    """What the times between arrivals say: what `tightlink.analyze.interarrivals` returns."""
 
     arrivals: int
     rate_per_s: float
@@ -51,7 +51,7 @@ class Arrivals:
     statistic: float
     """A², corrected for the number of times."""
     correlation: float
-    """Of a time with the next one."""
+    """Correlation of a time between arrivals with the next one."""
     correlation_limit: float
     """What it stays within without dependence, with 97.5 %."""
     distribution: pl.DataFrame

@@ -41,18 +41,18 @@ _HALF: Final = 0.5
 
 @dataclass(frozen=True)
 class Burstiness:
-    """What the variance at all time scales says."""
+    """What the variance at all time scales says: what `tightlink.analyze.burstiness` returns."""
 
     samples: int
     interval_s: float
     mean: float
     peak_over_mean: float
     hurst: Estimate
-    """Of the spectrum at low frequencies, with its 95 % interval."""
+    """Hurst parameter by the spectrum at low frequencies, with its 95 % interval."""
     hurst_lowest: Estimate
-    """Of the spectrum at the lowest frequencies alone."""
+    """Hurst parameter by the spectrum at the lowest frequencies alone."""
     hurst_variance: float
-    """Of the slope of the variance-time plot, over the longer half of its scales (in logarithms)."""
+    """Hurst parameter by the slope of the variance-time plot, over the longer half of its scales (in logarithms)."""
     dispersion: float
     """Variance over mean of the values: 1 of a Poisson process, if they are counts."""
     scales: pl.DataFrame

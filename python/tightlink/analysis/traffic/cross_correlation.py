@@ -36,14 +36,14 @@ _MOST_KEPT: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Lag:
-    """How two series go together."""
+    """How two series go together: what `tightlink.analyze.cross_correlation` returns."""
 
     samples: int
     interval_s: float
     lag_s: float
-    """Of the largest correlation: above zero, the second follows the first."""
+    """Lag of the largest correlation, in seconds: above zero, the second follows the first."""
     correlation: float
-    """There."""
+    """The correlation at that lag."""
     at_once: float
     """The correlation without lag."""
     limit: float

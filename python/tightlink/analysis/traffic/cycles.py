@@ -40,14 +40,14 @@ _DIGITS: Final = 4
 
 @dataclass(frozen=True)
 class Cycle:
-    """What the data say of one period."""
+    """What a series says of one period: an element of what `tightlink.analyze.cycles` returns."""
 
     name: str
     period_s: float
     amplitude: float
-    """Of its sine."""
+    """Amplitude of the cycle's sine, in the unit of the values."""
     relative_amplitude: float
-    """The same over the mean."""
+    """The amplitude over the mean of the values."""
     peak_s: float
     """When it is highest: time after the begin of a period, where periods are counted from time zero."""
     ratio: float

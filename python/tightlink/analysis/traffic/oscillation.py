@@ -38,7 +38,7 @@ _BETWEEN: Final = 0.5
 
 @dataclass(frozen=True)
 class Oscillation:
-    """What the spectrum of one series says."""
+    """What the spectrum of one series says: what `tightlink.analyze.oscillation` returns."""
 
     samples: int
     interval_s: float
@@ -47,11 +47,11 @@ class Oscillation:
     """Of the strongest peak, or of the one that it is a multiple of, between two frequencies of the spectrum; NaN where
     nothing varies."""
     period_round_trips: float
-    """The same in round-trip times; NaN where these are not known."""
+    """The period in round-trip times; NaN where these are not known."""
     amplitude: float
-    """Of the sine with the variance of the octave around the peak, less what noise puts there."""
+    """Amplitude of the sine with the variance of the octave around the peak, less what noise puts there."""
     relative_amplitude: float
-    """The same over the size of the mean."""
+    """The amplitude over the size of the mean."""
     ratio: float
     """The largest power in units of the noise at its frequency."""
     critical_ratio: float
@@ -61,7 +61,7 @@ class Oscillation:
     p: float
     """Probability that noise has a ratio as large, at any frequency."""
     level: float
-    """Of the test."""
+    """Level of the test: how often noise may pass for an oscillation."""
     series: pl.DataFrame
     """time_s, value."""
     spectrum: pl.DataFrame

@@ -37,17 +37,17 @@ _LARGEST: Final = (0.001, 0.01, 0.1, 0.2)
 
 @dataclass(frozen=True)
 class Tail:
-    """What the sizes say."""
+    """What a set of sizes says of its tail: what `tightlink.analyze.tail` returns."""
 
     flows: int
     mean: float
     largest: float
     alpha: Estimate
-    """The exponent, with its 95 % interval by the bootstrap, in which bias is not counted."""
+    """Exponent of the tail, with its 95 % interval by the bootstrap, in which bias is not counted."""
     begin: float
     """The size from which on the tail is fitted."""
     tail: int
-    """Sizes above it."""
+    """Number of sizes above that."""
     distance: float
     """Largest difference between the distributions of tail and fit (Kolmogorov, Smirnov)."""
     p_exponential: float

@@ -27,7 +27,7 @@ _LEAST_SURROUNDINGS: Final = 31
 
 @dataclass(frozen=True)
 class Spikes:
-    """The spikes of a series."""
+    """The spikes of a series: what `tightlink.analyze.spikes` returns."""
 
     samples: int
     interval_s: float
