@@ -63,7 +63,7 @@ _LOADED: set[str] = set()
 
 
 class CongestionControl:
-    """How a congestion window grows, and how far it shrinks. All windows are in packets.
+    """Base class of congestion controls in Python: how a window grows and shrinks. All windows are in packets.
 
     A subclass is known by its ``name``, or by its class's name in small letters with hyphens. Parameters of its
     ``__init__`` are options, which a scenario sets: all need a number or a truth value as default.
@@ -74,6 +74,18 @@ class CongestionControl:
     Raises:
         TypeError: When a subclass is defined: its name is taken by the engine or no name, an option has no default, a
             method that begins with ``on_`` is none of these, or it sets what nobody reads, such as ``self.cwmd``.
+
+    Example:
+        >>> class Eighth(tl.CongestionControl):
+        ...     def on_report(self, report: tl.Report) -> None:
+        ...         if report.in_use and self.cwnd >= self.ssthresh:
+        ...             self.cwnd += 1
+        ...
+        ...     def on_loss(self, loss: tl.Loss) -> float:
+        ...         return loss.in_use * 7 / 8
+        >>> scenario = tl.network("dsl").set_all({"duration": "2 s", "traffic.download.tcp.congestion": "eighth"})
+        >>> tl.simulate(scenario).flows["congestion"].to_list()
+        ['eighth']
     """
 
     name: ClassVar[str]

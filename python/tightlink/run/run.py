@@ -134,37 +134,46 @@ class Run:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """Totals of each flow."""
+        """Totals of each flow: counts, rates, delays, and shares of the time in which something limited it.
+
+        Such as ``label``, ``goodput_bps``, ``packets_dropped``, ``one_way_delay_p95_s``, ``limited_by_network``.
+        """
         return self.table("flows")
 
     @property
     def links(self) -> pl.DataFrame:
-        """Totals of each direction of each link."""
+        """Totals of each direction of each link: counts, utilization, queue and queueing delay.
+
+        Such as ``link``, ``utilization``, ``packets_dropped``, ``queue_mean_packets``, ``queueing_delay_p95_s``.
+        """
         return self.table("links")
 
     @property
     def nodes(self) -> pl.DataFrame:
-        """Totals of each node."""
+        """Totals of each node: packets, drops of its rings, and, where it has a processor, load.
+
+        Such as ``node``, ``packets_served``, ``dropped_input_ring``, ``load_true``, ``load_reported``.
+        """
         return self.table("nodes")
 
     @property
     def series(self) -> pl.DataFrame:
-        """Samples at an interval, in long form; needs ``observe.interval``."""
+        """Samples over time, with columns time_s, entity, metric and value; needs ``observe.interval``."""
         return self.table("series")
 
     @property
     def delays(self) -> pl.DataFrame:
-        """How delays of flows and links are distributed; needs ``observe.delays``."""
+        """How queueing delays, one-way delays and round-trip times are distributed; needs ``observe.delays``."""
         return self.table("delays")
 
     @property
     def users(self) -> pl.DataFrame:
-        """What all users did, by intervals; for runs with users."""
+        """What all users did, a row for each interval: how many think, connect and send; for runs with users."""
         return self.table("users")
 
     @property
     def user_paths(self) -> pl.DataFrame:
-        """The same for each pair of classes of routers, in short."""
+        """What users did between each pair of classes of routers, a row for each interval."""
         return self.table("user_paths")
 
     @property
@@ -174,27 +183,27 @@ class Run:
 
     @property
     def completions(self) -> pl.DataFrame:
-        """Open-loop transfers and flows with ``bytes``, each with its completion time and slowdown."""
+        """Open-loop transfers and flows with ``bytes``: a row for each with its size, completion time and slowdown."""
         return self.table("completions")
 
     @property
     def completion_times(self) -> pl.DataFrame:
-        """Their mean and quantiles by traffic group and size."""
+        """Mean and quantiles of completion times and slowdowns, by traffic group and size."""
         return self.table("completion_times")
 
     @property
     def long_lived(self) -> pl.DataFrame:
-        """Transfers without end, by intervals."""
+        """Users' transfers without end (`LongLived`), a row for each in each interval."""
         return self.table("long_lived")
 
     @property
     def scatter(self) -> pl.DataFrame:
-        """Scattered datagrams, by intervals."""
+        """What became of scattered datagrams (`Scatter`), a row for each interval."""
         return self.table("scatter")
 
     @property
     def packets(self) -> pl.DataFrame:
-        """What happened to every packet; needs ``trace=True``."""
+        """What happened to every packet, a row for each event, with its time; needs ``trace=True``."""
         return self.table("packets")
 
     @property
