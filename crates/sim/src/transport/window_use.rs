@@ -187,6 +187,24 @@ mod tests {
         assert!(ends.sender.window.cwnd >= before, "{} {before}", ends.sender.window.cwnd);
     }
 
+    /// Of those that leave after an ACK came the first echoes its timestamp, and all others do again: ten at the begin, then one or
+    /// two, as an ACK allows and whenever pacing lets them go.
+    #[test]
+    fn one_segment_for_each_ack_echoes_it_first() {
+        for congestion in ["reno", "bbr"] {
+            let mut ends = Ends::new(&tcp(congestion, Recovery::Rack), Profile::Linux, 60);
+            ends.talk(|_, _| Outcome::Arrives);
+            let data: Vec<_> =
+                ends.sent.iter().filter(|sent| sent.packet.seq() > 0 && !sent.packet.is_bare()).collect();
+            assert!(data[1..10].iter().all(|sent| sent.packet.echoes_again()), "{congestion}");
+            for pair in data.windows(2) {
+                let (before, sent) = (pair[0], pair[1]);
+                let heard = ends.acks.iter().any(|&(at_s, _)| before.at_s < at_s && at_s <= sent.at_s);
+                assert_eq!(sent.packet.echoes_again(), !heard, "{congestion}: {sent:?}");
+            }
+        }
+    }
+
     #[test]
     fn an_unused_window_shrinks_towards_what_is_used() {
         let mut usage = WindowUse::new(&tcp("reno", Recovery::Rack));
