@@ -11,30 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from tightlink.diagnosis import captured_causes as because
 from tightlink.diagnosis import evidence
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.captured_alike import told_together
 from tightlink.diagnosis.captured_behind import at_receiver, somewhere
-from tightlink.diagnosis.captured_causes import (
-    MANY_LOST,
-    NOT_TOLD,
-    OF_IDLE,
-    TWO_PLACES,
-    at_a_steady_rate,
-    likely,
-    losses,
-    marks,
-    not_told,
-    nothing_to_send,
-    path_mtu,
-    saturated,
-    slow_receiver,
-    slow_start,
-    stalls,
-    unseen_link,
-    varying_window,
-    window,
-)
 from tightlink.diagnosis.captured_copies import at_two_places, has_copies, once, with_other_sides, without_copies
 from tightlink.diagnosis.captured_quic import QUIC, of_quic
 from tightlink.diagnosis.captured_row import credible, of_the_path
@@ -69,7 +50,7 @@ def of_captured(rows: Sequence[Mapping[str, Any]], asked: Collection[int] | None
     two_places, mirrored = (any(map(have, connections)) for have in (at_two_places, has_copies))
     sides = [row for row in with_other_sides(connections) if asked is None or row["flow"] in asked]
     found = [
-        Diagnosis(labels, (TWO_PLACES,), None, (), f"{TWO_PLACES.text}.")
+        Diagnosis(labels, (because.TWO_PLACES,), None, (), f"{because.TWO_PLACES.text}.")
         if two_places and at_two_places(row, others=True)
         else replace(_of({**row, "icmp_from": errors.get(row.get("from"))}, mirrored=mirrored), flows=labels)
         for row, labels in once(sides)
@@ -101,7 +82,7 @@ def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
         delay = echoed_delay(row)
     words = [causes[0].said, *(cause.text for cause in causes[1:])]
     if where in {"sender", "between"} and _SELDOM <= evidence.idle(row) < _MOSTLY and not _why_idle_is_not_told(row):
-        words.append(f"{OF_IDLE.format(percent(evidence.idle(row)))}, for the application has nothing to send")
+        words.append(f"{because.OF_IDLE.format(percent(evidence.idle(row)))}, for the application has nothing to send")
     if delay is not None:
         words.append(delay.text)
     words += remarks(row, captured, copies=copies)
@@ -115,16 +96,16 @@ def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
         return
     unseen = _unseen(row)
     if unseen:
-        yield not_told(f"{NOT_TOLD}: {unseen}")
+        yield because.untold(unseen)
         return
     if evidence.no_full_segment_arrives(row):
-        yield path_mtu(row)
+        yield because.path_mtu(row)
         return
     if evidence.share(row, "handshake_s") >= _MOSTLY:
         yield Cause("handshake", None, "certain", "", handshake(row))
     stalled = evidence.share(row, "stalled_s")
     if stalled >= _OFTEN:
-        yield stalls(row)
+        yield because.stalls(row)
     if row["place"] == "receiver":
         yield at_receiver(row)
     elif row["place"] == "unknown":
@@ -132,7 +113,7 @@ def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
     else:
         yield from _at_sender(row)
     if _SELDOM <= stalled < _OFTEN:
-        yield stalls(row)
+        yield because.stalls(row)
 
 
 def _at_a_glance(row: Mapping[str, Any]) -> Cause | None:
@@ -140,9 +121,9 @@ def _at_a_glance(row: Mapping[str, Any]) -> Cause | None:
     if row["state"] in NEVER:
         return Cause("not_connected", None, "certain", "", f"the connection was {row['state']}")
     if evidence.sends_keep_alives_alone(row):
-        return likely("application", "the application has nothing to send: keep-alives were captured alone")
+        return because.likely("application", "the application has nothing to send: keep-alives were captured alone")
     if row["zero_windows"] and evidence.at_window(row) >= _SELDOM:
-        return slow_receiver(row)
+        return because.slow_receiver(row)
     return None
 
 
@@ -169,9 +150,9 @@ def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
         return
     reason = _why_idle_is_not_told(row)
     if not reason:
-        yield nothing_to_send(evidence.idle(row))
+        yield because.nothing_to_send(evidence.idle(row))
     elif not while_sending:
-        yield not_told(f"{NOT_TOLD}: {OF_IDLE.format(percent(evidence.idle(row)))}, {reason}")
+        yield because.untold(f"{because.OF_IDLE.format(percent(evidence.idle(row)))}, {reason}")
     yield from while_sending
 
 
@@ -179,23 +160,23 @@ def _while_sending(row: Mapping[str, Any]) -> Iterator[Cause]:
     """What bounds a flow while it has something to send."""
     queue, lost = evidence.has_queue(row) or row["queued_before"], evidence.lost_share(row)
     if evidence.fills_window(row):
-        yield window(row, queue=evidence.has_standing_queue(row))
-        if lost > MANY_LOST:
-            yield losses(row, lost, row["rtt_mean_s"])
+        yield because.window(row, queue=evidence.has_standing_queue(row))
+        if lost > because.MANY_LOST:
+            yield because.losses(row, lost, row["rtt_mean_s"])
     elif evidence.at_window(row) >= _MOSTLY:
-        yield varying_window(row)
+        yield because.varying_window(row)
     elif queue or evidence.has_overflowing_queue(row, lost):
-        yield saturated(lost, marks=row.get("window_reductions") or 0)
+        yield because.saturated(lost, marks=row.get("window_reductions") or 0)
     elif evidence.marks_hold(row, lost, row["rtt_mean_s"]):
-        yield marks(row)
-    elif lost > MANY_LOST or evidence.losses_explain(row, lost, row["rtt_mean_s"]):
-        yield losses(row, lost, row["rtt_mean_s"])
+        yield because.marks(row)
+    elif lost > because.MANY_LOST or evidence.losses_explain(row, lost, row["rtt_mean_s"]):
+        yield because.losses(row, lost, row["rtt_mean_s"])
 
 
 def _why_idle_is_not_told(row: Mapping[str, Any]) -> str:
     """What else may leave nothing in flight than the application; empty where nothing may."""
     if evidence.may_wait_before_capture(row):
-        return at_a_steady_rate(row)
+        return because.at_a_steady_rate(row)
     if not tells_place(row) and evidence.share(row, "silent_s") < evidence.idle(row) / 2:
         return (
             "as where the application has nothing to send, or where the capture was not taken at the sender: the "
@@ -210,8 +191,8 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
     in_flight, payload = row["in_flight_max_bytes"], row["payload_bytes"]
     rounds = evidence.rounds(row)
     if evidence.fills_first_window(row) and in_flight < payload <= _SLOW_START * in_flight:
-        return slow_start(max(1, round(rounds)))
-    (link, why), unseen = unseen_link(row), evidence.may_wait_before_capture(row)
+        return because.slow_start(max(1, round(rounds)))
+    (link, why), unseen = because.unseen_link(row), evidence.may_wait_before_capture(row)
     few = in_flight < segment * (evidence.INITIAL_WINDOW + _GROWTH * rounds)
     if few and not evidence.may_fill_window(row):
         # No send buffer is smaller than two segments.
@@ -221,11 +202,11 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
             text += f"; or {link} carries no more, {why}"
         if in_flight < segment and evidence.acks_are_delayed(row):
             text += ", less than a segment, and wait for delayed ACKs, as small writes do (Nagle)"
-        return likely("application", text)
+        return because.likely("application", text)
     others = "" if evidence.scale_is_known(row) else " the receiver's window, whose scale was not captured,"
     others += f" {link}, {why}," if unseen else ""
     others += _of_bursts(row)
-    return not_told(f"{NOT_TOLD}: the application,{others} or a congestion control that holds back")
+    return because.untold(f"the application,{others} or a congestion control that holds back")
 
 
 def _of_bursts(row: Mapping[str, Any]) -> str:

@@ -5,23 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tightlink.diagnosis import captured_causes as because
 from tightlink.diagnosis import evidence
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.captured_causes import (
-    MANY_LOST,
-    NOT_TOLD,
-    OF_IDLE,
-    at_a_steady_rate,
-    likely,
-    losses,
-    marks,
-    missing_scale,
-    not_told,
-    nothing_to_send,
-    of_window,
-    saturated,
-    slow_start,
-)
 from tightlink.diagnosis.vantage import path_rtt_s
 from tightlink.diagnosis.words import ms, percent
 
@@ -35,14 +21,15 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
     """What a capture at the receiver still tells: the window, and gaps."""
     if evidence.fills_window_behind(row):
         unknown = (
-            "" if evidence.scale_is_known(row) else f"; {missing_scale(row)}, and the window may be a multiple of that"
+            ""
+            if evidence.scale_is_known(row)
+            else f"; {because.missing_scale(row)}, and the window may be a multiple of that"
         )
-        text = f"{of_window(row)} at the path's {ms(path_rtt_s(row))}{unknown}"
-        return likely("receiver_window", text)
+        text = f"{because.of_window(row)} at the path's {ms(path_rtt_s(row))}{unknown}"
+        return because.likely("receiver_window", text)
     if evidence.has_open_gap(row):
-        return not_told(
-            f"{NOT_TOLD}: segments that it sent before its end never came, as where the path's MTU is smaller than "
-            "they are"
+        return because.untold(
+            "segments that it sent before its end never came, as where the path's MTU is smaller than they are"
         )
     pauses = evidence.share(row, "idle_beyond_rtt_s")
     waits = evidence.may_wait_before_capture(row)
@@ -50,22 +37,22 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
     if pauses < _MOSTLY_BEHIND or queue or evidence.windows_arrive_in_bursts(row):
         return _while_sending(row)
     if waits:
-        return not_told(f"{NOT_TOLD}: {OF_IDLE.format(percent(pauses))}, {at_a_steady_rate(row)}")
-    return nothing_to_send(pauses)
+        return because.untold(f"{because.OF_IDLE.format(percent(pauses))}, {because.at_a_steady_rate(row)}")
+    return because.nothing_to_send(pauses)
 
 
 def _while_sending(row: Mapping[str, Any]) -> Cause:
     """What bounds a flow while it has something to send, and room in the window."""
     lost, rtt = evidence.lost_share(row), row.get("rtt_echoed_median_s")
     if evidence.has_echoed_queue(row) or evidence.has_overflowing_echoed_queue(row, lost, rtt):
-        return saturated(lost, marks=row.get("window_reductions") or 0)
+        return because.saturated(lost, marks=row.get("window_reductions") or 0)
     if evidence.marks_hold(row, lost, rtt or path_rtt_s(row)):
-        return marks(row)
-    if lost > MANY_LOST or evidence.losses_explain(row, lost, rtt):
-        return losses(row, lost, rtt or path_rtt_s(row))
+        return because.marks(row)
+    if lost > because.MANY_LOST or evidence.losses_explain(row, lost, rtt):
+        return because.losses(row, lost, rtt or path_rtt_s(row))
     if not row["lost_segments"] and (rounds := evidence.slow_start_rounds(row)):
-        return slow_start(rounds)
-    return not_told(f"a capture at the receiver cannot tell what bounds the rate: {_what_is_seen(row, lost)}")
+        return because.slow_start(rounds)
+    return because.not_told(f"a capture at the receiver cannot tell what bounds the rate: {_what_is_seen(row, lost)}")
 
 
 def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
@@ -73,7 +60,7 @@ def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
     if evidence.gaps_are_overtaken(row) and row["packets_retransmitted"] and not evidence.tells_overtaken(row):
         few = "what was lost is not told apart from what others overtook"
     if not evidence.scale_is_known(row):
-        return f"{few}, and the receiver's window is not known, as {missing_scale(row)}"
+        return f"{few}, and the receiver's window is not known, as {because.missing_scale(row)}"
     seen = (
         f"{few}, and its largest window, {row['window_max_bytes']} bytes, has room; whether later windows were smaller "
         "is not in the tables, as it has no samples"
@@ -92,5 +79,5 @@ def somewhere(row: Mapping[str, Any]) -> Cause:
         # No window makes a sender pause for longer than the whole path's round trip, wherever that is seen.
         silent = max(silent, evidence.share(row, "idle_beyond_rtt_s"))
     if silent >= _MOSTLY:
-        return nothing_to_send(silent)
-    return not_told(f"{NOT_TOLD}, as it is not known where this was captured")
+        return because.nothing_to_send(silent)
+    return because.not_told(f"{because.NOT_TOLD}, as it is not known where this was captured")

@@ -24,15 +24,19 @@ def not_told(why: str) -> Cause:
     return Cause("unknown", None, "cannot be told", "", why)
 
 
+def untold(why: str) -> Cause:
+    """That what bounds the rate cannot be told, and why."""
+    return not_told(f"{NOT_TOLD}: {why}")
+
+
 def likely(name: str, text: str) -> Cause:
     """A cause that a capture tells, though not for certain."""
     return Cause(name, None, "likely", "", text)
 
 
 #: Round trips and losses between both places are no path's.
-TWO_PLACES: Final = not_told(
-    f"{NOT_TOLD}: each packet was captured at two places of the path, as where captures of both ends are one file: "
-    "read one of them"
+TWO_PLACES: Final = untold(
+    "each packet was captured at two places of the path, as where captures of both ends are one file: read one of them"
 )
 
 
@@ -123,8 +127,8 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
         )
         return likely("losses", text)
     segments = amount(evidence.mean_window(row, rtt_s))
-    return not_told(
-        f"{NOT_TOLD}: {found}, but the {segments} segments in flight on average are {times(more)} times what Reno or "
+    return untold(
+        f"{found}, but the {segments} segments in flight on average are {times(more)} times what Reno or "
         "CUBIC keep where so many are lost one by one: either a queue that overflows or a policer drops them in "
         "bursts, or the sender's control heeds losses little, as BBR does"
     )

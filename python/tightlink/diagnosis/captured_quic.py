@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tightlink.diagnosis import evidence
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
-from tightlink.diagnosis.captured_causes import NOT_TOLD, likely, not_told
+from tightlink.diagnosis.captured_causes import likely, untold
 from tightlink.diagnosis.vantage import STANDS
 from tightlink.diagnosis.words import ms, percent
 
@@ -83,7 +83,7 @@ def _cause(row: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> Cause:
             "a link of the path is saturated: packets wait in a queue, or its delay varies; what is lost of them is "
             f"not known, as {_ENCRYPTED}",
         )
-    return not_told(f"{NOT_TOLD}: {_ENCRYPTED}")
+    return untold(_ENCRYPTED)
 
 
 def _idle(flows: Sequence[Mapping[str, Any]]) -> float:

@@ -10,22 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink import control, units
-from tightlink.diagnosis import losses
+from tightlink.diagnosis import bounds, losses
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.bounds import (
-    SATURATED,
-    busy_processor,
-    gave_way,
-    halves,
-    handshake_timeouts,
-    lasts,
-    marked_early,
-    mean_window,
-    network,
-    receiver_window,
-    router,
-    saturated,
-)
 from tightlink.diagnosis.filling import acks_bps
 from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, MANAGED, YIELDING
 from tightlink.diagnosis.links import Link
@@ -73,9 +59,9 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
         # As with drops: while windows fill the path a link that is always busy bounds the rate.
-        full = path.busiest.utilization >= SATURATED and lasts(row, path.busiest)
+        full = path.busiest.utilization >= bounds.SATURATED and bounds.lasts(row, path.busiest)
         if full and path.busiest.marked and losses.fill(row, path, paths, path.busiest):
-            return network(row, path, paths, share)
+            return bounds.network(row, path, paths, share)
         return _marks(row, path, paths, share)
     if _starting(row, path, share):
         return _start(row, path, share)
@@ -85,7 +71,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
 def _at_once(lost: int, row: Mapping[str, Any], path: Path) -> bool:
     """Whether losses were those of one overshoot, which is one cut: one by one they would leave a smaller window."""
     allowed = losses.allowed(lost / row["packets_sent"], path, row["rtt_mean_s"] or path.base_rtt_s)
-    return (mean_window(row, path) or 0.0) > _MORE_THAN_ALLOWED * allowed
+    return (bounds.mean_window(row, path) or 0.0) > _MORE_THAN_ALLOWED * allowed
 
 
 def full_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
@@ -96,22 +82,22 @@ def full_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) ->
     passes = link.discipline in FAIR and waits_s is not None and waits_s < _LITTLE * path.base_rtt_s
     random = wire.lost_on_wire > _MOSTLY * max(link.lost_at_queue for link in path.forward)
     heeds_losses = path.congestion not in BY_DELAY | BY_RATE
-    if (passes or random) and wire.lost_on_wire and heeds_losses and gave_way(row, path, link, paths):
+    if (passes or random) and wire.lost_on_wire and heeds_losses and bounds.gave_way(row, path, link, paths):
         return losses.on_wire(row, path, wire, share, "certain" if random else "likely")
-    return network(row, path, paths, share)
+    return bounds.network(row, path, paths, share)
 
 
 def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
     """A router's processor or a shaper that is full, or a link of which others take nearly all."""
-    processor = busy_processor(path)
+    processor = bounds.busy_processor(path)
     if processor is not None:
-        return router(row, path, processor, share)
+        return bounds.router(row, path, processor, share)
     others = paths.takes_most(path.busiest.name)
     if row["packets_dropped"] and others is not None and not paths.is_of(row["label"], others[0]):
-        return network(row, path, paths, share)
+        return bounds.network(row, path, paths, share)
     shaper = next((link for link in path.forward if link.shapes and link.utilization >= _SHAPED), None)
     if shaper is not None:
-        said = saturated(row, shaper, paths.sharing(shaper.name, row), share=share)
+        said = bounds.saturated(row, shaper, paths.sharing(shaper.name, row), share=share)
         return Cause("saturated_link", share, "certain", shaper.name, said)
     return None if path.congestion in BY_DELAY else _ack_path(row, path, paths, share)
 
@@ -124,9 +110,9 @@ def at_receiver_window(row: Mapping[str, Any], path: Path, paths: Paths, share: 
     found = _ack_path(row, path, paths, share) if path.acks_wait else None
     back = path.returns_by(found.where) if found is not None else None
     if found is None or back is None or not carries_acks_alone(back, path):
-        return receiver_window(row, path, paths, share)
+        return bounds.receiver_window(row, path, paths, share)
     overflows = back.discipline not in MANAGED and back.lost_at_queue > _OVERFLOWS * back.totals["packets_in"]
-    return receiver_window(row, path, paths, share) if overflows else found
+    return bounds.receiver_window(row, path, paths, share) if overflows else found
 
 
 def _ack_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
@@ -134,14 +120,14 @@ def _ack_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) ->
     busy = {link.name: paths.busy_while(link, row) for link in (*path.forward, *path.reverse)}
     back = max(path.reverse, key=lambda link: busy[link.name])
     if (
-        busy[back.name] < SATURATED
-        or busy[path.busiest.name] >= SATURATED
+        busy[back.name] < bounds.SATURATED
+        or busy[path.busiest.name] >= bounds.SATURATED
         or not _acks_are_late(row, path, paths, back)
     ):
         return None
     lost = small_percent(back.lost_at_queue / max(1, back.totals["packets_in"]))
     text = f"the way back of its ACKs is full: link {back.name} is {percent(busy[back.name])} busy"
-    text += "" if lasts(row, back) else " while data is sent"
+    text += "" if bounds.lasts(row, back) else " while data is sent"
     text += f" and drops {lost} of what comes" if back.lost_at_queue else ""
     return Cause("ack_path", share, "likely", back.name, text)
 
@@ -168,7 +154,7 @@ def _held_back(row: Mapping[str, Any], path: Path) -> bool:
     allowed = renos_window(lost) if lost < _FEW else 0.0
     if path.congestion in YIELDING and (row.get("queueing_delay_mean_s") or math.inf) < _OF_TARGET_S:
         return False
-    return path.congestion in BY_DELAY and (mean_window(row, path) or math.inf) < allowed
+    return path.congestion in BY_DELAY and (bounds.mean_window(row, path) or math.inf) < allowed
 
 
 def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
@@ -183,7 +169,7 @@ def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | Non
     managed = max(path.forward, key=lambda link: link.lost_at_queue).discipline in MANAGED
     share_lost, rtt_s = lost / row["packets_sent"], row["rtt_mean_s"] or path.base_rtt_s
     allowed = losses.allowed(share_lost, path, rtt_s) if managed else math.inf
-    small = (mean_window(row, path) or math.inf) < min(losses.NEAR * path.holds_packets, allowed)
+    small = (bounds.mean_window(row, path) or math.inf) < min(losses.NEAR * path.holds_packets, allowed)
     patient = not retransmitted or (path.tcp or {})["recovery"] == "rack"
     heeds = path.congestion not in BY_DELAY | BY_RATE and not _marked(row, path) and not _starting(row, path, share)
     return _growing(row, path, share) if path.leaves_early and few and small and patient and heeds else None
@@ -205,7 +191,7 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     text = f"the congestion window still grows{clean}{losses.beside_path(row, path)}"
     # RFC 5681 §3.1: an initial window of one segment, with a threshold of two. A kernel, which tells of no pacing, may
     # begin as ever.
-    if path.minds_lost_syns and handshake_timeouts(row, path) and row["limited_by_pacing"] is not None:
+    if path.minds_lost_syns and bounds.handshake_timeouts(row, path) and row["limited_by_pacing"] is not None:
         reason = "a SYN was lost" if row["packets_dropped"] else "the handshake timed out"
         slowly = f"grows slowly{losses.beside_path(row, path)}"
         text = f"the congestion window, which began with one packet as {reason}, {slowly}"
@@ -241,11 +227,11 @@ def _marked(row: Mapping[str, Any], path: Path) -> float:
 def _marks(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     link = max(path.forward, key=lambda each: each.totals.get("packets_marked") or 0)
     kind = DISCIPLINES.get(link.discipline, "the queue")
-    marked = f"{small_percent(_marked(row, path))} of the packets{marked_early(row, path, link)}"
+    marked = f"{small_percent(_marked(row, path))} of the packets{bounds.marked_early(row, path, link)}"
     controls = sorted({each.get("congestion") or path.congestion for each in row.get(ALIKE, [row])})
     small = "its window small" if len(controls) == 1 else "their windows small"
     text = f"{kind} at {link.name} marks {marked}, and {listed(controls)} keep{'s' * (len(controls) == 1)} {small}"
-    most, unlike = paths.takes_most(link.name), halves(link, paths)
+    most, unlike = paths.takes_most(link.name), bounds.halves(link, paths)
     if most is not None and unlike:
         text += f"; {most[0]} gets {percent(most[1])} of what flows have there{unlike}"
     return Cause(
@@ -280,7 +266,7 @@ def _rounds(row: Mapping[str, Any], path: Path, share: float) -> float:
 
 
 def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    lost = row["packets_dropped"] > handshake_timeouts(row, path)
+    lost = row["packets_dropped"] > bounds.handshake_timeouts(row, path)
     if lost or of_each(row, "packets_delivered") > _STARTED * path.holds_packets:
         text = f"slow start lasts, {amount(_rounds(row, path, share))} round trips"
         return Cause("slow_start", share, "certain", "", text)
@@ -294,7 +280,7 @@ def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
 
 
 def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    window = mean_window(row, path)
+    window = bounds.mean_window(row, path)
     if window is not None and window >= losses.NEAR * path.holds_packets:
         held = losses.beside_path(row, path)
         text = f"{path.congestion} keeps no more in flight than the path holds, which idles at times{held}"

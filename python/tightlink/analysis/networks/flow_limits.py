@@ -88,7 +88,7 @@ def flow_limits(
     duration = units.time(scenario.duration)
     limited = [_edge(hop, names, carried(hop, size, duration)) for hop in wide]
     free = [_edge(hop, names, None) for hop in wide]
-    capacities = _capacities(explicit.written().get("node", {}), size, source, target)
+    capacities = _capacities(_processors_of(explicit), size, source, target)
     in_bits = {node: capacity * _BITS * size for node, capacity in capacities.items()}
     bits = maximum_flow(limited, {}, source, target)
     if not bits.paths:
@@ -106,18 +106,23 @@ def _edge(hop: Hop, names: list[str], capacity: Fraction | None) -> Edge:
     return Edge(hop.name, names[hop.origin], names[hop.target], capacity)
 
 
-def _capacities(nodes: Mapping[str, Mapping[str, Any]], size: int, source: str, target: str) -> _Capacities:
+def _capacities(processors: Mapping[str, Mapping[str, Any]], size: int, source: str, target: str) -> _Capacities:
     """Packets per second of each node whose processor limits them."""
     found = {}
-    for name, node in nodes.items():
-        processor = node.get("processor")
+    for name, processor in processors.items():
         # A host's processor is on its way out; what ends there passes it only where it says so.
-        if processor is None or (name == target and not processor.get("receive")):
+        if name == target and not processor.get("receive"):
             continue
         capacity = packet_capacity(processor, size, arriving=name != source)
         if capacity is not None:
             found[name] = capacity
     return found
+
+
+def _processors_of(explicit: Scenario) -> dict[str, Mapping[str, Any]]:
+    """The keys of each node's processor."""
+    nodes: Mapping[str, Any] = explicit.written().get("node", {})
+    return {name: node["processor"] for name, node in nodes.items() if "processor" in node}
 
 
 def _question(
