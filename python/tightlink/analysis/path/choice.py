@@ -40,7 +40,7 @@ class Choice:
 
 
 def choose(cells: pl.DataFrame, *, little: float = LITTLE, most_bps: float | None = None) -> Choice:
-    """Choose by both rules, for a largest loss that is little, and perhaps a goodput not to be exceeded.
+    """Choose by both rules, with the largest loss that is little, and perhaps a goodput not to be exceeded.
 
     Cells have ``window_packets``, ``flows``, ``goodput_bps`` and ``loss``; other columns are kept.
     """

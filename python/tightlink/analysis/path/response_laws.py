@@ -33,7 +33,7 @@ class Law(Protocol):
 
 
 def mean_window(law: Law, loss: float, *, rtt_s: float, losses: int, seed: int | None = None) -> float:
-    """Packets per round trip, the mean over so many losses, of a law, which is used up, as it remembers.
+    """Packets per round trip, the mean over so many losses; the law is used up, as it remembers.
 
     With a seed the distances between losses are random, as if each packet were lost by itself; else all are equal.
     """

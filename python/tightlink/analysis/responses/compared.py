@@ -52,8 +52,8 @@ def compared(
 ) -> dict[str, Compared]:
     """The mean of each response over the runs of each algorithm, by condition.
 
-    Runs are a row each, or a row for each number in columns ``response`` and ``value``. Without responses named, all
-    columns of numbers are some that are neither the algorithm nor the condition.
+    Runs are a row each, or a row for each number in columns ``response`` and ``value``. Without ``responses``, all
+    columns of numbers are taken that are neither the algorithm nor of the condition.
     """
     keys = listed(condition)
     present(runs, [*keys, algorithm])
