@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.lazy import pl
 from tightlink.numbers import is_share
 
@@ -48,7 +48,7 @@ class Limit:
         """
         match = _FORM.fullmatch(text)
         if match is None:
-            raise ScenarioError('METRIC=CHANGE, such as "one_way_delay_p95_s=+10 %"', key="--limit", value=text)
+            raise ScenarioError('METRIC=CHANGE, such as "one_way_delay_p95_s=+10 %"', key=Argument("limit"), value=text)
         metric, sign, number = match.groups()
         return cls(text.strip(), metric, sign.replace("−", "-"), float(number) / 100)
 
@@ -83,7 +83,7 @@ def passed(found: Comparison, limit: Limit) -> list[dict[str, Any]]:
                 if limit.is_passed(by)
             ]
     known = list(dict.fromkeys([*found.summary["metric"], *values["metric"]]))
-    raise ScenarioError(one_of(known), key="--limit", value=limit.text, suggestion=closest(limit.metric, known))
+    raise ScenarioError(one_of(known), key=Argument("limit"), value=limit.text, suggestion=closest(limit.metric, known))
 
 
 def _change(row: Mapping[str, Any]) -> float:
