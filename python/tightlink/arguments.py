@@ -21,6 +21,8 @@ from tightlink.errors import Argument, ScenarioError
 
 #: Units of time in nanoseconds, the largest first.
 _UNITS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+#: Types of values that nearly all of a scenario consists of, and that are as its file has them: asked first.
+_PLAIN: Final = frozenset({str, int, float, bool, dict, type(None)})
 
 #: What a scenario's file has, looked up first: all else takes longer.
 _PLAIN: Final = frozenset((str, int, float, bool, dict, type(None)))

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -231,7 +231,7 @@ def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> st
 def _in_engine(resolved: str, watched: Watched, **options: Any) -> _core.Outcome:
     """Run the engine over a resolved scenario, and raise what it says of it."""
     try:
-        return _core.simulate(resolved, make=control.make, **options, **asdict(watched))
+        return _core.simulate(resolved, make=control.make, **options, **vars(watched))
     except _core.ScenarioError as error:
         raise ScenarioError(str(error), statement=True) from None
     except _core.ControlError as error:

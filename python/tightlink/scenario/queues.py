@@ -7,6 +7,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 #: How like the name of a discipline a word must be to be taken for one.
 _LIKE_A_KIND: Final = 0.8
 _Queue = QueueLimit | DropTail | Threshold | Policer | Red | Pie | Rem | Held
+#: What most limits are: looking for a kind that is like one takes as long as all else of a link.
+_PACKETS: Final = re.compile(r"\d+ packets?", re.ASCII)
 #: All disciplines, by the names that scenarios have for them.
 KINDS: Final = by_kind(_Queue)
 
@@ -38,7 +41,7 @@ def _like_a_kind(text: str) -> str | None:
 
 
 def _no_kind_alone(value: object) -> object:
-    if isinstance(value, str) and (kind := _like_a_kind(value)):
+    if isinstance(value, str) and not _PACKETS.fullmatch(value) and (kind := _like_a_kind(value)):
         limit = ', limit = "100 packets"' if KINDS[kind].model_fields["limit"].is_required() else ""
         raise wrong('a limit such as "20 packets", or a table with the discipline as kind', value=value,
                     suggestion=f'{{ kind = "{kind}"{limit} }}')  # fmt: skip
