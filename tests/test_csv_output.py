@@ -82,6 +82,24 @@ def test_a_sweep_and_a_query(said: Said, short: str, tmp_path: Path) -> None:
     assert said(*query)[1] == "run,seed\n0/0,1\n1/0,1\n"
 
 
+def test_a_sweep_that_is_not_made(said: Said, short: str) -> None:
+    command = ("sweep", short, "--vary", "traffic.ftp.start=0.1 s,20 s", "--replications", "3", "--dry-run")
+    code, out, err = said(*command, "--json")
+    planned = json.loads(out)
+    assert (code, planned["runs"]) == (2, 6)
+    assert planned["expected_s"] > 0
+    assert planned["cells"] == [
+        {"cell": "0", "traffic.ftp.start": "0.1 s"},
+        {"cell": "1", "traffic.ftp.start": "20 s"},
+    ]
+    (error,) = planned["invalid"]
+    assert error["cell"] == "1"
+    assert error["error"].startswith('--vary: traffic.ftp.start = "20 s": expected')
+    assert f"cell 1: {error['error']}" in err
+    tables = _tables(said(*command, "--csv")[1])
+    assert tables == {"cells": planned["cells"], "invalid": planned["invalid"]}
+
+
 def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     said("run", short, "-o", folder)

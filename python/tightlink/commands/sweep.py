@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -90,7 +91,8 @@ def sweep(
         dry_run: Print the combinations, which of them cannot be simulated and how long they will take, and stop.
         yes: Allow more than 100,000 runs.
         with_lab: Put a laboratory into the report, with a slider for each key that is varied.
-        json_: Print the means of all combinations as JSON, with half their 95 % confidence intervals.
+        json_: Print the means of all combinations as JSON, with half their 95 % confidence intervals;
+            with --dry-run the combinations, what of them cannot be simulated, and the seconds that they will take.
     """
     define(controls)
     if with_lab:
@@ -101,11 +103,13 @@ def sweep(
     }  # fmt: skip
     factors = [Factor.parse(text) for text in vary or []]
     plan = Plan.load(file, factors, changes(set_), **settings, max_runs=sys.maxsize if yes else None)
-    if dry_run and json_:
-        raise TightlinkError("--json: it has no effect beside --dry-run, which simulates nothing")
     if dry_run:
-        _print_plan(plan, jobs)
-        return WRONG if _say_invalid(plan, _CHECK_ONLY_S) else 0
+        if not json_:
+            _print_plan(plan, jobs)
+        errors = _say_invalid(plan, _CHECK_ONLY_S)
+        if json_:
+            print_json(_planned(plan, jobs, errors), named=True)
+        return WRONG if errors else 0
     check_columns(lambda: possible_headers(plan))
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
     folder = output or Path("results") / f"{file.stem}-sweep"
@@ -151,12 +155,30 @@ def _run(
     return experiment
 
 
-def _print_plan(plan: Plan, jobs: int) -> None:
-    on = engine(jobs)
+def _levels(plan: Plan) -> list[dict[str, Any]]:
+    """The combinations with the level of each key that varies."""
     keys = [key for factor in plan.design.factors for key in factor.keys]
     own = {key: value_at(plan.scenario, key) for key in keys}
-    rows = [[str(cell.number), *(shown(cell.values.get(key, own[key])) for key in keys)] for cell in plan.cells]
-    print_table(["cell", *keys], rows)
+    return [{"cell": str(cell.number)} | {key: cell.values.get(key, own[key]) for key in keys} for cell in plan.cells]
+
+
+def _expected_s(plan: Plan, jobs: int) -> float | None:
+    seconds = of_runs([cell.scenario for cell in plan.cells], engine(jobs).places)
+    return None if seconds is None else seconds * plan.replications
+
+
+def _planned(plan: Plan, jobs: int, errors: Mapping[int, TightlinkError]) -> dict[str, Any]:
+    return {
+        "runs": len(plan.cells) * plan.replications,
+        "expected_s": _expected_s(plan, jobs),
+        "cells": _levels(plan),
+        "invalid": [{"cell": str(number), "error": str(_of_command(error))} for number, error in errors.items()],
+    }
+
+
+def _print_plan(plan: Plan, jobs: int) -> None:
+    rows = _levels(plan)
+    print_table(list(rows[0]), [list(map(shown, row.values())) for row in rows])
     for note in plan.notes:
         say(note)
     for group in plan.design.aliases[:_MOST_ALIASES]:
@@ -164,19 +186,23 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     if len(plan.design.aliases) > _MOST_ALIASES:
         say(f"… and {len(plan.design.aliases) - _MOST_ALIASES} more groups")
     count = len(plan.cells) * plan.replications
-    seconds = of_runs([cell.scenario for cell in plan.cells], on.places)
-    about = "" if seconds is None else f", about {duration(seconds * plan.replications)}"
+    seconds = _expected_s(plan, jobs)
+    about = "" if seconds is None else f", about {duration(seconds)}"
     more = "" if plan.precision is None else f", and more until {plan.precision} is met"
     times = "" if plan.replications == 1 else f" of {several(len(plan.cells), 'combination')}"
     say(f"{several(count, 'run')}{times}{about}{more}")
 
 
-def _say_invalid(plan: Plan, within_s: float) -> bool:
-    """Say which combinations cannot be simulated, of as many as there is time to check; whether there are some."""
+def _of_command(error: TightlinkError) -> TightlinkError:
+    return error.of_command() if isinstance(error, ScenarioError) else error
+
+
+def _say_invalid(plan: Plan, within_s: float) -> Mapping[int, TightlinkError]:
+    """Say which combinations cannot be simulated, of as many as there is time for: errors by number."""
     found = invalid(plan.cells, within_s=within_s)
-    for line in found.sentences(lambda error: error.of_command() if isinstance(error, ScenarioError) else error):
+    for line in found.sentences(_of_command):
         say(line)
-    return bool(found.errors)
+    return found.errors
 
 
 def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
