@@ -7,6 +7,7 @@ import platform
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,21 @@ def test_the_folder_of_a_run_has_the_permissions_of_others(one_flow: str, tmp_pa
         os.umask(mask)
     assert folder.stat().st_mode & 0o777 == 0o750
     assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o640}
+
+
+@pytest.mark.parametrize("command", ["schema -o made", "new network lte -o made"])
+def test_a_second_start_leaves_what_it_would_write(
+    command: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = said(*command.split())
+    (file,) = tmp_path.iterdir()
+    assert first == (0, f"{file.name}\n", "")
+    before = file.stat().st_mtime_ns
+    assert said(*command.split()) == first
+    assert file.stat().st_mtime_ns == before
+    with file.open("a", encoding="utf-8") as mine:
+        mine.write("# mine\n")
+    code, out, err = said(*command.split())
+    assert (code, out) == (2, "")
+    assert f"{file.name}: is there already, and nothing is overwritten" in err

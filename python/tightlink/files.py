@@ -195,6 +195,18 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     return write_bytes(path, text.encode(errors="backslashreplace"))
 
 
+def write_new(file: Path, text: str) -> Path:
+    """Write a text file that must not be there yet; one of the same content is left as it is.
+
+    Raises:
+        TightlinkError: Something else is there, or its folder can neither be made nor written to.
+    """
+    if file.is_file() and file.read_bytes() == text.encode(errors="backslashreplace"):
+        return file
+    check_new(file)
+    return write_text(file, text)
+
+
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file of any kind in the same way."""
     with whole(path) as temporary, temporary.open("xb") as file:

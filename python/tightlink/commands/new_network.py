@@ -2,7 +2,7 @@
 
 from tightlink.commands.options import Output
 from tightlink.console import print_verbatim
-from tightlink.files import check_new, write_text
+from tightlink.files import write_new
 from tightlink.scenario.new import network_toml
 
 
@@ -17,5 +17,4 @@ def network(name: str, *, output: Output = None) -> None:
     if output is None:
         print_verbatim(text)
         return
-    check_new(output)
-    print_verbatim(f"{write_text(output, text)}\n")
+    print_verbatim(f"{write_new(output, text)}\n")

@@ -9,7 +9,7 @@ from tightlink.commands.options import JsonOf, Output, Set, changes
 from tightlink.commands.table_options import with_csv
 from tightlink.console import WRONG, print_json, print_text, print_verbatim, say
 from tightlink.errors import ScenarioError
-from tightlink.files import check_new, write_text
+from tightlink.files import write_new
 from tightlink.numbers import several
 from tightlink.scenario import Scenario, load
 from tightlink.scenario.idle import idle
@@ -55,9 +55,8 @@ def schema(*, output: Output = None) -> None:
     Args:
         output: File to write it to instead.
     """
-    check_new(output)
     text = json.dumps(Scenario.json_schema(), indent=2, ensure_ascii=False) + "\n"
     if output is None:
         print_verbatim(text)
     else:
-        print_verbatim(f"{write_text(output, text)}\n")
+        print_verbatim(f"{write_new(output, text)}\n")
