@@ -62,7 +62,7 @@ def test_a_folder_with_the_run(file: Path, tmp_path: Path, capsys: pytest.Captur
 def test_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(file), "--json"]) == 0
     out = json.loads(capsys.readouterr().out)
-    assert sorted(out) == ["flows", "links", "manifest", "why"]
+    assert sorted(out) == ["flows", "links", "manifest", "nodes", "why"]
     assert out["flows"][0]["packets_sent"] == 2385
     assert out["manifest"]["scenario"]["traffic"]["ftp"]["tcp"]["window"] == "20 packets"
 
