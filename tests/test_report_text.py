@@ -132,6 +132,26 @@ def test_a_block_without_a_place_is_not_lost() -> None:
     assert len(page(text, {}, {"table": FRAME, "loss": None}).sections) == 1
 
 
+def test_a_table_is_shown_as_the_text_says() -> None:
+    text = (
+        "# Title\n\n## Part\n\n[[many]] Flows.\n| n | lost |\n|---|---|\n| {flows} | {100 * loss:.0f} % |\n\n[[rows]]\n"
+    )
+    text += "| of | share |\n|---|---|\n| {} | {:percent} |\n\n[[none]]\n| of |\n|---|\n| {} |\n"
+    (section,) = page(text, OBSERVED, {"rows": [("a", 0.25)], "none": None}).sections
+    of_frame, of_rows = section.blocks
+    assert isinstance(of_frame, Table)
+    assert isinstance(of_rows, Table)
+    assert (of_frame.caption, of_frame.frame.rows()) == ("Flows.", [(1, 0.0), (10, 25.0)])
+    assert '<td class="number">25 %</td>' in str(parts(of_frame.frame, of_frame.formats)[0])
+    assert "25\u00a0%" in str(parts(of_rows.frame, of_rows.formats)[0])
+
+
+@pytest.mark.parametrize("shape", ["| n |", "| n |\n|---|\n| {flows} | {loss} |"])
+def test_a_table_without_a_cell_for_each_head(shape: str) -> None:
+    with pytest.raises(tl.TightlinkError, match='table "many": expected heads, a rule, and a cell below each head'):
+        page(f"# Title\n\n## Part\n\n[[many]]\n{shape}\n", OBSERVED, {})
+
+
 def _scenario(window: int, seed: int) -> tl.Scenario:
     wire = tl.Link(ends=("a", "b"), rate="1 Mbit/s", delay="5 ms", queue="20 packets", loss=0.05)
     ftp = tl.Bulk(from_="a", to="b", tcp=tl.Tcp(window=f"{window} packets"))

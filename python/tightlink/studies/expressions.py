@@ -217,6 +217,21 @@ def fill(template: str, observed: Mapping[str, object], *, thousands: bool = Fal
     return _FIELD.sub(written, template)
 
 
+def cell(text: str) -> tuple[str, str | Callable[[Any], str]]:
+    r"""The expression in a cell of a table, and how its values are written.
+
+    >>> cell("× {gain:.2f}"), cell("{label}"), cell("{loss:percent 1}")[1](0.0123)
+    (('gain', '× {:.2f}'), ('label', ''), '1.2\xa0%')
+    """
+    before, _, rest = text.partition("{")
+    field, _, after = rest.partition("}")
+    expression, _, wanted = field.partition(":")
+    kind, _, decimals = wanted.partition(" ")
+    if kind in _FORMATS:
+        return expression, lambda value: _FORMATS[kind](value, *([int(decimals)] if decimals else []))
+    return expression, f"{before}{{:{wanted}}}{after}" if before or after else wanted
+
+
 def _formatted(value: object, field: str, wanted: str) -> str:
     try:
         return format(value, wanted)

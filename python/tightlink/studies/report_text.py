@@ -5,6 +5,9 @@ with its caption: ``[[NAME]] CAPTION``. A section that is made elsewhere is ``##
 over what was observed, as in the table of claims (`tightlink.studies.expressions`), so a report is read, and checked
 against the claims, as a text.
 
+Directly below a data frame, which may be one of what was observed, stands how it is shown: heads, and below a rule the
+expression over its columns that each head has. Of rows that are given instead of a frame, braces hold formats only.
+
 Example:
     >>> text = '''
     ... # One flow
@@ -17,12 +20,20 @@ Example:
     ... Packets wait.
     ...
     ... [[counts]] Counted at the link.
+    ...
+    ... [[flows]] Each flow.
+    ... | flow    | lost %            |
+    ... | ------- | ----------------- |
+    ... | {label} | {100 * loss:.1f}  |
     ... '''
-    >>> report = page(text, {"sent": 12, "queue": {"mean": 13.86}}, {"counts": Details("all", "12")})
+    >>> flows = pl.DataFrame({"label": ["ftp"], "loss": [0.0123]})
+    >>> observed = {"sent": 12, "queue": {"mean": 13.86}, "flows": flows}
+    >>> report = page(text, observed, {"counts": Details("all", "12")})
     >>> report.title, report.lead, report.sections[0].title, report.sections[0].finding
     ('One flow', 'A flow of 12 packets.', 'Its queue', 'The queue holds 13.9 packets, and never more than 20.')
-    >>> report.sections[0].blocks
-    [Text(text='Packets wait.'), Details(title='all', text='12')]
+    >>> *blocks, table = report.sections[0].blocks
+    >>> blocks, table.caption, table.frame.row(0), table.formats
+    ([Text(text='Packets wait.'), Details(title='all', text='12')], 'Each flow.', ('ftp', 1.23), {'lost %': '.1f'})
 """
 
 from __future__ import annotations
@@ -39,7 +50,7 @@ import polars as pl
 from tightlink import plots
 from tightlink.errors import TightlinkError, did_you_mean
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
-from tightlink.studies.expressions import fill
+from tightlink.studies.expressions import Names, cell, evaluate, fill
 from tightlink.studies.study import Report
 
 _BLOCK: Final = re.compile(r"\[\[([\w.-]+)\]\] ?(.*)", re.DOTALL)
@@ -89,9 +100,11 @@ def _draw(figures: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _paragraphs(text: str, names: Mapping[str, object]) -> Iterator[str]:
-    """Paragraphs and quotations, each in one line but for the items of a list."""
-    parts = (part.strip().replace("\n> ", " ") for part in re.split(r"\n\s*\n", text.strip()))
-    return (fill(_ITEM.sub(" ", part), names, thousands=True) for part in parts if part)
+    """Paragraphs and quotations, each in one line but for the items of a list, and for how a table is shown."""
+    for part in re.split(r"\n\s*\n", text.strip()):
+        words, bar, shape = part.strip().replace("\n> ", " ").partition("\n|")
+        if words:
+            yield fill(_ITEM.sub(" ", words), names, thousands=True) + bar + shape
 
 
 def _section(part: str, names: Mapping[str, object], blocks: Mapping[str, Any]) -> Section | None:
@@ -108,7 +121,7 @@ def _section(part: str, names: Mapping[str, object], blocks: Mapping[str, Any]) 
         elif named is None:
             before = found.pop() if found and isinstance(found[-1], Text) else None
             found.append(Text(f"{before.text}\n\n{paragraph}" if isinstance(before, Text) else paragraph))
-        elif (block := _block(named[1], named[2], blocks)) is not None:
+        elif (block := _block(named[1], named[2], names, blocks)) is not None:
             found.append(block)
         else:
             missing += 1
@@ -121,12 +134,28 @@ def _given(name: str, blocks: Mapping[str, Any]) -> Any:
     return blocks[name]
 
 
-def _block(name: str, caption: str, blocks: Mapping[str, Any]) -> Block | None:
-    given = _given(name, blocks)
+def _block(name: str, text: str, names: Mapping[str, object], blocks: Mapping[str, Any]) -> Block | None:
+    caption, _, shape = text.partition("\n|")
+    given = evaluate(name, names) if shape and name not in blocks else _given(name, blocks)
     if given is None or isinstance(given, Text | Details):
         return given
+    if shape:
+        return _shaped(name, given, shape, caption)
     if isinstance(given, pl.DataFrame):
         return Table(given, caption)
     if isinstance(given, Table | Chart | Row):
         return replace(given, caption=caption) if caption else given
     return Row(given, caption) if isinstance(given, Sequence) else Chart(given, caption)
+
+
+def _shaped(name: str, given: Any, shape: str, caption: str) -> Table:
+    """A data frame, or rows, below the heads and as the cells of its shape say."""
+    rows = [[each.strip() for each in row.strip("|").split("|")] for row in shape.splitlines()]
+    heads, cells = rows[0], rows[-1]
+    if len(rows) != 3 or len(heads) != len(cells):
+        raise TightlinkError(f'text of the report: table "{name}": expected heads, a rule, and a cell below each head')
+    shown = {head: cell(each) for head, each in zip(heads, cells, strict=True)}
+    if not isinstance(given, pl.DataFrame):
+        return Table.of({head: how for head, (_, how) in shown.items()}, given, caption)
+    columns = {head: evaluate(of, Names(given)) for head, (of, _) in shown.items()}
+    return Table(pl.DataFrame(columns), caption, {head: how for head, (_, how) in shown.items() if how})

@@ -59,7 +59,6 @@ def _of_paths(phases: Mapping[str, Any], path: Mapping[str, Any], dublin: Mappin
     start = pl.when(pl.col("slow_start_to") == "100").then(pl.lit("100 packets")).otherwise("slow_start_to")
     standard = dublin["standard"].with_columns(loss, slow_start_to=start)
     wide = standard.pivot("loss", index="slow_start_to", values="utilization")
-    reached = path["reached"].rename({"rtt_ms": "round trip (ms)", "queue_bdp": "queue (bandwidth-delay products)"})
     return {
         "window": charts.line(phases["window"], "time_s", "cwnd_packets", height=300, x_domain=(0, setup.END_S)),
         "phases": phases["listed"],
@@ -68,7 +67,6 @@ def _of_paths(phases: Mapping[str, Any], path: Mapping[str, Any], dublin: Mappin
             curves=curve.with_columns(share), curve="theory", x_title="queue (bandwidth-delay products)",
             y_title="utilization (%)", x_domain=(0, 0.55), y_domain=(70, 100), height=340,
         ),
-        "reached": Table(reached, formats={"queue (bandwidth-delay products)": ".3f"}),
         "standard": Table(wide, formats=dict.fromkeys(wide.columns[1:], percent)),
         "goodput": charts.line(dublin["goodput"], "time_s", "goodput_bps", by="control", height=340),
     }  # fmt: skip
@@ -85,10 +83,6 @@ def _of_controls(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Response functions, and points of rest."""
     delay = observed["delay"].pivot("flows", index="control", values="waiting")
     delay = delay.rename({name: f"{name} flow{'s' * (name != '1')}" for name in delay.columns[1:]})
-    used = (100 * pl.col("utilization")).alias("utilization %")
-    waiting = (1e3 * pl.col("waiting_s")).alias("waiting (ms)")
-    names = {"buffer": "buffer (BDP)", "in_flight_bdp": "in flight (BDP)"}
-    formats = {"in flight (BDP)": ".2f", "utilization %": ".1f", "waiting (ms)": ".1f"}
     mean, found = observed["response"]["mean"], observed["response"]["fit"].items()
     heads = ["control", "slope", "±", "over formula", "± formula", "law / formula", "over law", "± law"]
     widths = {"slope": "±", "over formula": "± formula", "over law": "± law"}
@@ -97,8 +91,6 @@ def _of_controls(observed: Mapping[str, Any]) -> dict[str, Any]:
         "responses": [_response(mean.filter(pl.col("control") == name), name) for name, _ in found],
         "fits": Table(fits, formats=dict.fromkeys(heads[1:], ".3f"), widths=widths),
         "delay": Table(delay, formats=dict.fromkeys(delay.columns[1:], ".2f")),
-        "bbr": Table(observed["bbrs"].select("control", *names, used, waiting).rename(names), formats=formats),
-        "pie": Table(observed["pie"].select("flows", waiting, used), formats=formats),
     }
 
 

@@ -19,7 +19,7 @@ from tightlink.studies.l4s.observe import expected_ratio
 from tightlink.studies.l4s.setup import SAWTOOTH
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
-from tightlink.studies.words import ms, percent
+from tightlink.studies.words import ms
 
 _FRIENDLY: Final = 2
 _CELL: Final = 44
@@ -34,13 +34,14 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "cubic": cubic,
         "within": sum(1 / _FRIENDLY <= ratio <= _FRIENDLY for ratio in cubic["ratio"]),
     }
+    held = observed["held"].pivot("prague", index="flows", values="classic_s")
     blocks = {
         "plane": plane(cubic, 4),
         "formula": [_formula(observed["pairs"], classic) for classic in SAWTOOTH],
         "waiting": _waiting(cubic),
         "step": charts.line(observed["steps"], "time_s", "one_way_delay_s", by="flow", height=300, y_scale="log"),
         "alike": plane(observed["single"], 32),
-        **_tables(observed),
+        "held": held.rename({"0": "alone", "1": "beside"}),
     }
     figures = {"plane": blocks["plane"], "one-queue": blocks["alike"]}
     return page(
@@ -94,26 +95,3 @@ def _waiting(cubic: pl.DataFrame) -> Table:
     )).alias("both"))  # fmt: skip
     wide = rows.pivot("rtt_ms", index="rate_mbit", values="both").rename({"rate_mbit": "Mbit/s, L4S | Classic"})
     return Table(wide.rename({name: f"{name} ms" for name in wide.columns[1:]}))
-
-
-def _tables(observed: Mapping[str, Any]) -> dict[str, Table]:
-    """Ten flows of each kind, small windows, the Classic queue, and traffic that does not respond."""
-    held = observed["held"].pivot("prague", index="flows", values="classic_s")
-    return {
-        "several": Table.headed(observed["several"], {
-            "beside": "classic", "round trip (ms)": "rtt_ms", "formula": ("formula", ".2f"),
-            "real round trips": ("measured", ".2f"), "found": ("ratio", ".2f"), "windows": ("window_ratio", ".2f"),
-            "marks": ("coupled", ".2f"),
-        }),
-        "small": Table.headed(observed["small"], {
-            "flows": "flows", "packets in a round trip": ("window", ".2f"), "marked": ("marked", percent),
-            "packets wait": ("mean_s", ms),
-        }),
-        "held": Table.headed(held, {"flows of CUBIC": "flows", "alone": ("0", ms), "beside Prague": ("1", ms)}),
-        "overload": Table.headed(observed["overload"], {
-            "share of the link": "load", "its queue": "side", "Prague / CUBIC": ("ratio", ".2f"),
-            "Prague waits": ("prague_s", ms), "CUBIC waits": ("classic_s", ms), "it waits": ("unresponsive_s", ms),
-            "Prague loses": ("prague_lost", percent), "CUBIC loses": ("classic_lost", percent),
-            "it loses": ("unresponsive_lost", percent),
-        }),
-    }  # fmt: skip

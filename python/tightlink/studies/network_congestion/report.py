@@ -32,13 +32,6 @@ _ALL: Final = (
 _LOAD: Final = "load / λc of the theory"
 _ORDER: Final = "order parameter η"
 _CRITICAL: Final = "λc (packets/s from each node)"
-#: Invariants in tables: their heads, columns, and how they are written.
-_HEADS: Final = {
-    "λc": ("critical", ".1f"), "C (n − 1) / B": ("theory", ".1f"), "B as routed": ("betweenness", ".0f"),
-    "B even": ("link_betweenness_max", ".0f"), "mean degree": ("degree_mean", ".2f"),
-    "⟨k²⟩ / ⟨k⟩²": ("degree_ratio", ".2f"), "clustering": ("clustering", ".2f"),
-    "mean path": ("path_length_mean", ".2f"), "spectral gap": ("spectral_gap", ".3f"),
-}  # fmt: skip
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
@@ -87,15 +80,11 @@ def _of_graphs(found: Collection[Measured]) -> dict[str, Any]:
         even = CAPACITY * (graph.nodes - 1) / graph.invariants.link_betweenness_max
         named, order = f"{graph.family}, {graph.nodes} nodes", (at["order"], at["fluid"])
         rows.append((named, critical.load, _written(one.critical), rise, critical.links, *order, even))
-    heads: dict[str, Format] = {
-        "graph": "", "λc theory": ".1f", "λc found": "", "from fluctuations": "", "full at once": "",
-        "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f",
-    }  # fmt: skip
     drawn = charts.points(
         points, "load", "order", by="graph", among=_ALL, curves=lines, curve="model", x_title=_LOAD, y_title=_ORDER,
         height=380, x_domain=(0.7, 2.02),
     )  # fmt: skip
-    return {"order": drawn, "critical": Table.of(heads, rows)}
+    return {"order": drawn, "critical": rows}
 
 
 def _curves(found: Collection[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -114,17 +103,12 @@ def _of_rounding(found: Rounding) -> dict[str, Any]:
     """What rounds the onset: time on one curve, sizes, and the width by size."""
     table = found.in_size
     theory = table.select("nodes", "family", critical=pl.col("theory"))
-    heads = {
-        "family": "family", "nodes": "nodes", "λc theory": ("theory", ".1f"), "λc found": ("critical", ".1f"),
-        "width %": (100 * pl.col("width"), ".2f"), "±": (100 * pl.col("error"), ".2f"), "slope of η": ("slope", ".3f"),
-    }  # fmt: skip
     return {
         "scaled": [_scaled(case, found) for case in found.in_time],
         "sizes": charts.points(
             table.select("family", "nodes", "critical"), "nodes", "critical", by="family", among=_ALL, curves=theory,
             curve="family", x_scale="log", y_scale="log", x_title="nodes", y_title=_CRITICAL, height=300,
         ),
-        "widths": Table.headed(table, heads),
     }  # fmt: skip
 
 
@@ -190,26 +174,17 @@ def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
 def _of_networks(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Invariants, capacity by betweenness, and growth."""
     found = observed["invariants"]
-    balanced = {
-        "equal capacities": ".1f", "by betweenness": ".1f", "theory": ".1f", "gain": "× {:.2f}", "η at 1.1 λc": ".3f",
-    }  # fmt: skip
-    correlated = {"rank correlation with λc": "+.2f", "R² of a power law": ".3f", "its exponent": "+.2f"}
-    kept = {head: _HEADS[head] for head in ("B as routed", "⟨k²⟩ / ⟨k⟩²", "clustering", "mean path", "spectral gap")}
-    gained = {"λc": ("critical", ".0f"), "over before": ("gain", "× {:.2f}")} | kept
     words = {networks.BEFORE: "before"} | growth.RULES
     grown = observed["grown"].group_by("rule", maintain_order=True)
-    grown = grown.agg(pl.col(column).mean() for column, _ in gained.values())
+    grown = grown.agg(pl.col(pl.Float64).mean())
     return {
         "as-routed": _over(found, "betweenness", "as routed"),
         "equal-paths": _over(found, "link_betweenness_max", "equal paths sharing"),
-        "correlations": Table(observed["correlations"], formats=correlated),
-        "invariants": Table.headed(found, {"graph": "graph"} | _HEADS),
-        "balanced": Table(observed["balanced"].drop("normalised"), formats=balanced),
         "growth-steps": charts.line(
             networks.steps(), "step", "gain", by="rule", title="Critical load as networks grow",
             x_title="wires added, or as much capacity", y_title="λc over λc before", height=300,
         ),
-        "growth": Table.headed(grown, {"rule": pl.col("rule").replace_strict(words)} | gained),
+        "growth": grown.with_columns(pl.col("rule").replace_strict(words)),
     }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from tightlink.analysis.limits.saturation import Saturation, find
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.execute import Task
 from tightlink.lazy import alt
-from tightlink.report import Table, charts
+from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
 from tightlink.studies import live
@@ -133,13 +133,9 @@ def blocks(observed: live.Grid) -> dict[str, Any]:
     if observed.table.is_empty():
         return {"hosts-rates": None, "hosts-sizes": None}
     drawn = observed.table.sort("source", "frame_bytes")
-    shown = observed.table.select(
-        "datagram_bytes", "source", "times", "packets_per_s", "goodput_bps", "frame_throughput_bps",
-        (pl.col("loss") * 100).alias("lost %"),
-    )  # fmt: skip
     return {
         "hosts-rates": over_sizes(drawn, "frame_bytes", "frame (B)", "source", "frame_throughput_bps"),
-        "hosts-sizes": Table(shown, formats={"lost %": ".1f", "packets_per_s": ",.0f"}),
+        "hosts-sizes": observed.table,
     }
 
 

@@ -23,7 +23,6 @@ from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
-from tightlink.report import Table
 from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
 from tightlink.studies.link_saturation.live.hosts import NOT_ENOUGH, over_sizes, rate, regimes
@@ -182,16 +181,9 @@ def blocks(observed: Grid) -> dict[str, Any]:
     if observed.table.is_empty():
         return {"kernel-rates": None, "kernel-sizes": None}
     drawn = observed.table.sort("line", "line_bytes").with_columns(pl.col("line").replace(RATES))
-    shown = observed.table.select(
-        "line", "datagram_bytes", "times", "limited_by", "offered_packets_per_s", "packets_per_s", "goodput_bps",
-        (pl.col("loss") * 100).alias("lost %"), (pl.col("load") * 100).alias("router busy %"),
-        (pl.col("utilization") * 100).alias("line full %"),
-    )  # fmt: skip
-    formats = {"lost %": ".2f", "router busy %": ".1f", "line full %": ".1f", "packets_per_s": ",.0f",
-               "offered_packets_per_s": ",.0f"}  # fmt: skip
     return {
         "kernel-rates": over_sizes(drawn, "line_bytes", "packet with Ethernet's header (B)", "line", "line_bps"),
-        "kernel-sizes": Table(shown, formats=formats),
+        "kernel-sizes": observed.table,
     }
 
 

@@ -7,21 +7,11 @@ from typing import Any
 import polars as pl
 
 from tightlink.experiment.claims import Claim
-from tightlink.report import Format, Table, charts
+from tightlink.report import charts
 from tightlink.studies.claims_table import failed
 from tightlink.studies.expressions import Names
-from tightlink.studies.link_saturation.report.sweep import (
-    BITS,
-    PAYLOAD_AXIS,
-    PERCENT,
-    RATES,
-    labelled,
-    of_bifurcation,
-    of_laws,
-    of_sweep,
-    over_payload,
-    reduced,
-)
+from tightlink.studies.link_saturation.report import sweep
+from tightlink.studies.link_saturation.report.sweep import BITS, PAYLOAD_AXIS, PERCENT, RATES, labelled, over_payload
 from tightlink.studies.link_saturation.setup import interface, sweeps
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
@@ -37,9 +27,9 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "drained": observed["perturbed"].filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
     }
     blocks = (
-        of_sweep(found, claims)
-        | of_laws(found)
-        | of_bifurcation(found, observed["perturbed"], observed["runs"])
+        sweep.of_sweep(found, claims)
+        | sweep.of_laws(found)
+        | sweep.of_bifurcation(found, observed["perturbed"], observed["runs"])
         | _of_links(observed)
         | _of_receivers(observed)
         | _of_mixes(observed["mixes"], found.table)
@@ -53,7 +43,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "rate-over-size": blocks["rate"],
         "throughput-over-rate": blocks["over-rate"],
         "bifurcation": blocks["branches"],
-        "bifurcation-reduced": reduced(found),
+        "bifurcation-reduced": sweep.reduced(found),
         "fundamental-diagrams": blocks["diagrams"],
     }
     return page(Path(__file__).parent.with_suffix(".md"), Names(names, observed), blocks, figures=figures)
@@ -70,10 +60,6 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
         goodputs = (each["goodput_bps"] / MBIT for each in (small, large))
         said = observed["found"].compared[name].sentence()
         rows.append((title, small["packets_per_s"], *goodputs, PERCENT * min(1.0, small["load"]), said))
-    heads: dict[str, Format] = {
-        "link": "", "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f",
-        "interface % at 25 B": ".0f", "found (frames)": "",
-    }  # fmt: skip
     links = {
         title: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for title, name in titles.items()
     }
@@ -91,7 +77,7 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
                 ("goodput_bps", "Goodput", (2e6, 3e8)), ("packets_per_s", "Packet rate", (500.0, 50_000.0)),
             )
         ],
-        "links": Table.of(heads, rows),
+        "links": rows,
         "bare-line": charts.points(
             bare.select("datagram_bytes", "packets_per_s", "goodput_bps"), "datagram_bytes", "packets_per_s",
             x_title="payload (B)", height=240, y_domain=(0, 160_000),
@@ -134,18 +120,12 @@ def _of_mixes(found: pl.DataFrame, uniform: pl.DataFrame) -> dict[str, Any]:
         "mixed, at their mean size": found.select("payload_bytes", "packets_per_s"),
         "mixed, at the mean by bytes": found.select(payload_bytes="by_bytes", packets_per_s="packets_per_s"),
     }
-    heads = {
-        "mix": "mix", "mean payload B": ("payload_bytes", ".1f"), "packets/s": ("packets_per_s", ",.0f"),
-        "equal packets/s": ("uniform", ",.0f"), "goodput Mbit/s": (pl.col("goodput_bps") / MBIT, ".2f"),
-        "jitter µs": (pl.col("jitter_rfc3550_s") * 1e6, ".1f"),
-    }  # fmt: skip
+    drawn = labelled(rates, "sizes")
     return {
         "mixed-rates": over_payload(
-            labelled(rates, "sizes"), "packets_per_s", "sizes", x_title="mean payload (B)", height=280,
-            y_domain=RATES,
-        ),
-        "mixes": Table.headed(found, heads),
-    }  # fmt: skip
+            drawn, "packets_per_s", "sizes", x_title="mean payload (B)", height=280, y_domain=RATES
+        )
+    }
 
 
 def _of_connections(observed: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,10 +167,6 @@ def _of_connections(observed: Mapping[str, Any]) -> dict[str, Any]:
 def _of_density(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Figure 2 as a flow–density curve, random arrivals below the critical load, and maximum flows."""
     density, phases, flows = observed["size-density"], observed["phases"], observed["maxflow"]
-    heads = {
-        "load": ("load", ".2f"), "correlation time ms": (1e3 * pl.col("correlation_s"), ".1f"),
-        "mean delay ms": (1e3 * pl.col("one_way_delay_s"), ".2f"), "speed %": (PERCENT * pl.col("speed"), ".0f"),
-    }  # fmt: skip
     cuts = {words: flows.select("payload_bytes", throughput_bps=name)
             for name, words in (("links", "by the links, bit/s"), ("both", "by links and interface"))}  # fmt: skip
     kinds = (
@@ -209,7 +185,6 @@ def _of_density(observed: Mapping[str, Any]) -> dict[str, Any]:
             phases.with_columns(gap=1 - pl.col("load"), heavy=pl.lit("simulated")), "gap", "correlation_s", by="heavy",
             x_title="1 − load", y_title="correlation time (s)", x_scale="log", y_scale="log", height=260,
         ),
-        "loads": Table.headed(phases, heads),
         "cuts": charts.points(
             flows.select("payload_bytes", "throughput_bps"), "payload_bytes", "throughput_bps",
             curves=labelled(cuts, "cut"), curve="cut", y_title=None, height=300, y_domain=BITS, **PAYLOAD_AXIS,

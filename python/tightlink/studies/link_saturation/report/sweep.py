@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import Claim
-from tightlink.report import Format, Table, charts
+from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
@@ -57,14 +57,6 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
             for words, reading in _COUNTED.items()}  # fmt: skip
     over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
             for words, reading in _COUNTED.items()}  # fmt: skip
-    heads = {
-        "payload B": "datagram_bytes", "packets/s": ("packets_per_s", ",.0f"),
-        "goodput Mbit/s": (pl.col("goodput_bps") / MBIT, ".2f"),
-        "with headers Mbit/s": (pl.col("frame_throughput_bps") / MBIT, ".2f"),
-        "line busy %": (PERCENT * pl.col("utilization"), ".1f"),
-        "interface %": (PERCENT * pl.col("load").clip(upper_bound=1), ".1f"),
-        "lost %": (PERCENT * pl.col("loss"), ".2f"),
-    }  # fmt: skip
     shown = (interface.SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, interface.LARGEST_BYTES)
     return {
         "rate": over_payload(
@@ -85,7 +77,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
             labelled(over, "counted as"), "packets_per_s", "throughput_bps", by="counted as",
             among=_DRAWN, title="Throughput over packet rate", x_domain=RATES, y_domain=BITS,
         ),
-        "sizes": Table.headed(table.filter(pl.col("datagram_bytes").is_in(shown)), heads),
+        "sizes": table.filter(pl.col("datagram_bytes").is_in(shown)).with_columns(pl.col("load").clip(upper_bound=1)),
     }  # fmt: skip
 
 
@@ -105,10 +97,6 @@ def of_laws(found: Found) -> dict[str, Any]:
         for own in (found.by_reading[reading.name],)
         for law in own.laws
     )  # fmt: skip
-    heads: dict[str, Format] = {
-        "p counts": "", "law": "", "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f",
-        "packets/s there": ",.0f", "AICc": ".0f", "free-flow slope": ".4f",
-    }  # fmt: skip
     sizes = np.arange(60.0, 1501.0, 10.0)
     readings = [
         charts.points(
@@ -124,21 +112,16 @@ def of_laws(found: Found) -> dict[str, Any]:
         )
         for reading, title in ((PAYLOAD, "Goodput over payload"), (FRAME, "Throughput over frame"))
     ]  # fmt: skip
-    return {"readings": readings, "laws": Table.of(heads, rows)}
+    return {"readings": readings, "laws": rows}
 
 
 def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
     """Both branches, and how disturbed links return to one."""
-    heads = {
-        "payload B": "payload_bytes", "stable branch": "branch", "starts %": (PERCENT * pl.col("start"), "+.0f"),
-        "ends %": (PERCENT * pl.col("end"), "+.2f"), "returned": "returned", "back after s": ("settled_s", ".2f"),
-        "queue empty after s": ("drained_s", ".2f"),
-    }  # fmt: skip
     return {
         "branches": _branches(found, "packet_bytes", "frame (B), from large to small", (1520, 0)),
         # The size next to the critical one takes longest.
         "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
-        "filled": Table.headed(perturbed.filter(pl.col("disturbance") == variations.QUEUE), heads),
+        "filled": perturbed.filter(pl.col("disturbance") == variations.QUEUE),
     }
 
 

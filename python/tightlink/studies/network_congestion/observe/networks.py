@@ -13,7 +13,6 @@ from tightlink.studies.network_congestion.setup import cases, growth
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case
 
-_R2: Final = "R² of a power law"
 #: What is measured of graphs, in words; "(even)": equal paths share.
 FACTORS: Final = {
     "degree_mean": "mean degree",
@@ -51,19 +50,18 @@ def correlations(found: pl.DataFrame) -> pl.DataFrame:
         positive = values > 0
         fit = stats.linregress(np.log(values[positive]), critical[positive])
         rows.append((words, rank, float(fit.rvalue**2), float(fit.slope), int(positive.sum())))
-    names = ["invariant", "rank correlation with λc", _R2, "its exponent", "graphs"]
-    return pl.DataFrame(rows, schema=names, orient="row")
+    return pl.DataFrame(rows, schema=["invariant", "rank", "r2", "exponent", "graphs"], orient="row")
 
 
 def explained(ranked: pl.DataFrame) -> dict[str, object]:
     """What a power law of the busiest link's betweenness explains, and of the invariant that comes next."""
-    shares = dict(ranked.select("invariant", _R2).iter_rows())
+    shares = dict(ranked.select("invariant", "r2").iter_rows())
     best = FACTORS["betweenness"]
     others = {name: share for name, share in shares.items() if name != best}
     second = max(others, key=lambda name: others[name])
     return {
         "r2": shares[best],
-        "exponent": float(ranked.filter(pl.col("invariant") == best)["its exponent"].to_list()[0]),
+        "exponent": ranked.row(by_predicate=pl.col("invariant") == best, named=True)["exponent"],
         "second": second,
         "r2_second": others[second],
         "r2_even": shares[FACTORS["link_betweenness_max"]],
@@ -106,7 +104,7 @@ def balanced_table(runs: Mapping[str, Run]) -> pl.DataFrame:
         order = float(one.mean.filter(pl.col("load") == 1.1)["order"].to_list()[0])
         graph, normalised = f"{case.graph.family}, {others + 1} nodes", found * routes.hops.sum() / others
         rows.append((graph, equal, found, case.critical.load, found / equal, order, normalised / case.capacity.sum()))
-    names = ["graph", "equal capacities", "by betweenness", "theory", "gain", "η at 1.1 λc", "normalised"]
+    names = ["graph", "equal", "critical", "theory", "gain", "order", "normalised"]
     return pl.DataFrame(rows, schema=names, orient="row")
 
 

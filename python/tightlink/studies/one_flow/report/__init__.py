@@ -8,7 +8,7 @@ import polars as pl
 
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY
 from tightlink.experiment.claims import Claim
-from tightlink.report import Format, Table, charts
+from tightlink.report import charts
 from tightlink.studies.claims_table import failed
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
@@ -85,31 +85,14 @@ def _notes() -> dict[str, float]:
 
 
 def _of_competing(competing: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """TCP beside TCP, TCP beside UDP, UDP beside UDP, unequal flows, peaks against means, and phase effects."""
+    """TCP beside UDP, peaks against means, and phase effects."""
     shown = competing["curve"].with_columns(pl.col("smoothed_bps") / 1e3, pl.col("system_bps") / 1e3)
     titles = {"smoothed_bps": "instant throughput, smoothed (α = 0.95)", "system_bps": "system throughput"}
-    shared = {"utilization": "link busy %", "loss": "lost %"}
     return {
-        "many": _table(competing["many"], {
-            "flows": "flows", "goodput_bps": "goodput of all, kbit/s", **shared, "jain": "Jain's index",
-            "least_share": "least share %", "greatest_share": "greatest share %",
-            "peak_over_mean": "a flow's peak / mean", "link_peak_over_mean": "the link's peak / mean",
-        }),
         "beside": charts.line(
             beside_long(competing["beside"]), "offered_percent", "throughput_bps", by="flow",
             x_title="UDP offers (% of the link)", height=240,
         ),
-        "beside-udp": _table(competing["beside"], {
-            "offered_percent": "UDP offers %", "tcp_bps": "TCP kbit/s", "udp_bps": "UDP kbit/s",
-            "udp_loss": "UDP loss %",
-        }),
-        "unresponsive": _table(competing["udp"], {
-            "kind": "kind", "flows": "flows", **shared, "loss_least": "least loss of a flow %",
-            "loss_greatest": "greatest loss of a flow %", "jain": "Jain's index",
-            "link_peak_over_mean": "the link's peak / mean",
-        }),
-        "small": _shares(competing["sizes"], "small packets B"),
-        "near": _shares(competing["trips"], "far path / near path"),
         "peaks": [
             charts.line(
                 shown, "time_s", column, title=title, x_title="time (s)", y_title="kbit/s", height=160,
@@ -125,26 +108,6 @@ def _of_competing(competing: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _shares(frame: pl.DataFrame, head: str) -> Table:
-    seeds = {"share": "share %", "share_least": "least of the seeds %", "share_greatest": "greatest %"}
-    return _table(frame, {"setting": head} | seeds | {"predicted": "predicted %"})
-
-
-def _table(frame: pl.DataFrame, heads: dict[str, str]) -> Table:
-    """Columns by their heads: shares in percent with one decimal, rates in kbit/s with none, the rest with three."""
-    factors = {"%": 100.0, "s": 1e-3}
-    table = frame.select(
-        (pl.col(name) * factors.get(head[-1], 1.0)).alias(head) if frame[name].dtype.is_float() else
-        pl.col(name).alias(head)
-        for name, head in heads.items()
-    )  # fmt: skip
-    decimals = {"%": 1, "s": 0}
-    formats: dict[str, Format] = {
-        name: f".{decimals.get(name[-1], 3)}f" for name, dtype in table.schema.items() if dtype.is_float()
-    }
-    return Table(table, formats=formats)
-
-
 def _of_responses(mean: pl.DataFrame) -> dict[str, Any]:
     """The response function, at random and at forced loss."""
     drawn, shown = (frame.with_columns(pl.col("loss") * 100) for frame in (curves(), mean))
@@ -156,12 +119,8 @@ def _of_responses(mean: pl.DataFrame) -> dict[str, Any]:
         )
         for forced, title in (("random", "Loss at random on the link"), ("queue", "Loss forced by the queue's length"))
     }  # fmt: skip
-    heads = {
-        "TCP": "variant", "lost": pl.struct("forced", "setting").map_elements(_words, return_dtype=pl.String),
-        "lost %": (pl.col("loss") * 100, ".3f"), "W": ("packets_per_rtt", ".2f"), "Mathis": ("mathis", ".2f"),
-        "PFTK": ("pftk", ".2f"), "timeouts": ("timeouts", ".1f"),
-    }  # fmt: skip
-    return both | {"responses": Table.headed(mean, heads)}
+    words = pl.struct("forced", "setting").map_elements(_words, return_dtype=pl.String)
+    return both | {"responses": mean.with_columns(lost=words)}
 
 
 def _words(setting: dict[str, str]) -> str:

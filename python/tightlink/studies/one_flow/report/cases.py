@@ -18,7 +18,7 @@ from tightlink.lazy import alt
 from tightlink.numbers import grouped, several
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
-from tightlink.report import Format, Table, charts
+from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
 from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
@@ -132,19 +132,13 @@ def tables(
             ms_of_it = (round(found.latency_s / MS, 1), round(found.variation_s / MS, 2))
             suits = (found.real_time(), found.interactive(), found.bulk(repairs=transport == "TCP"))
             quality.append((case.title, transport, *ms_of_it, round(100 * found.loss, 2), *suits))
-    steady: dict[str, Format] = {"goodput kbit/s": "", "latency ms": "", "queue, mean": ""}
-    both: dict[str, Format] = {
-        f"{head}: {source}": ".6f" if head == "KB" else ""
-        for head in ("sent", "dropped", "KB") for source in ("document", "here")
-    }  # fmt: skip
-    sent: dict[str, Format] = {"case": "", "sent": "", "dropped": "", "lost %": "", "KB": ".6f"}
     kinds = ("case", "over", "latency ms", "variation ms", "lost %", "real-time", "interactive", "bulk")
     limits = pl.col("^limited_by_.*$")
     bars = pl.concat(tcp[case.name].run.flows.select(pl.lit(case.title).alias("case"), limits) for case in CASES)
     return {
-        "over-tcp": Table.of({"case": ""} | both | steady, over_tcp),
-        "over-udp": Table.of(sent | steady, over_udp),
-        "quality": Table.of(dict.fromkeys(kinds, ""), quality).frame,
+        "over-tcp": over_tcp,
+        "over-udp": over_udp,
+        "quality": pl.DataFrame(quality, kinds, orient="row"),
         "limits": charts.bars_stacked(bars, "case", title="What limits, with a window of 20 packets"),
         "opened": _opened(tcp, runs),
     }

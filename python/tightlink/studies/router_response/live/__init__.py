@@ -10,7 +10,7 @@ import polars as pl
 from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
-from tightlink.report import Table, charts
+from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.studies import report_text
 from tightlink.studies.live import Grid, Measurement, machine, measured, medians
@@ -28,14 +28,9 @@ def _of_process(found: Grid) -> dict[str, Any]:
     series = pl.format("{} B, {}", "packet_bytes", "source")
     drawn = found.table.with_columns(series=series, load=pl.col("load") * 100, loss=pl.col("loss") * 100)
     drawn = drawn.sort("packet_bytes", "source", "offered_packets_per_s")
-    shown = found.table.select(
-        "packet_bytes", "source", "offered_packets_per_s", (pl.col("load") * 100).alias("load %"),
-        (pl.col("lost_input_ring") * 100).alias("lost, input ring %"),
-        (pl.col("lost_output_ring") * 100).alias("lost, output ring %"),
-    )  # fmt: skip
     return {
         "process-probes": [_chart(drawn, "load", "load (%)", "series"), _chart(drawn, "loss", "lost (%)", "series")],
-        "process-table": Table(shown, "", {"load %": ".1f", "lost, input ring %": ".1f", "lost, output ring %": ".1f"}),
+        "process-table": found.table,
     }
 
 
@@ -48,19 +43,12 @@ def _of_kernel(found: Grid) -> dict[str, Any]:
         busy=pl.col("load") * 100,
         cost=pl.col("load") / pl.col("forwarded_packets_per_s") * 1e6,
     )
-    shown = drawn.select(
-        "packet_bytes", "times", "offered_packets_per_s", "forwarded_packets_per_s", pl.col("busy").alias("load %"),
-        pl.col("cost").alias("µs per packet"), (pl.col("loss") * 100).alias("lost %"),
-    )  # fmt: skip
-    formats = {"load %": ".1f", "µs per packet": ".2f", "lost %": ".2f", "offered_packets_per_s": ",.0f",
-               "forwarded_packets_per_s": ",.0f"}  # fmt: skip
-    drawn = drawn.sort("packet_bytes", "offered_packets_per_s")
+    ordered = drawn.sort("packet_bytes", "offered_packets_per_s")
+    probes = {"busy": "load (%)", "cost": "µs per packet"}
     return {
-        "kernel-probes": [
-            _chart(drawn, "busy", "load (%)", "length"), _chart(drawn, "cost", "µs per packet", "length"),
-        ],
-        "kernel-table": Table(shown, "", formats),
-    }  # fmt: skip
+        "kernel-probes": [_chart(ordered, column, title, "length") for column, title in probes.items()],
+        "kernel-table": drawn,
+    }
 
 
 def _finding(regions: Regimes | None, why_not: str) -> str:

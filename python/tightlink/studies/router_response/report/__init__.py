@@ -10,7 +10,7 @@ import polars as pl
 from tightlink.experiment.claims import Claim
 from tightlink.numbers import NONE
 from tightlink.reduce import largest, smallest
-from tightlink.report import Format, Table, Text
+from tightlink.report import Text
 from tightlink.studies.claims_table import failed, figure
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
@@ -18,14 +18,7 @@ from tightlink.studies.router_response.observe.regions import Probed, Routers, V
 from tightlink.studies.router_response.observe.response import GRID_PER_S
 from tightlink.studies.router_response.report import charts
 from tightlink.studies.router_response.setup import costs, document, laws, video
-from tightlink.studies.router_response.setup.document import (
-    LENGTHS,
-    LEVEL_BPS,
-    ONSETS_MBIT,
-    ONSETS_PER_S,
-    SHORTEST,
-    per_s,
-)
+from tightlink.studies.router_response.setup.document import LENGTHS, ONSETS_MBIT, ONSETS_PER_S, SHORTEST, per_s
 from tightlink.studies.router_response.setup.network import REFINED
 from tightlink.studies.router_response.setup.variants import VARIANTS
 from tightlink.studies.study import Report
@@ -129,23 +122,11 @@ def _of_routers(found: Routers, claims: Mapping[str, Claim]) -> dict[str, Any]:
         for length, rate in ONSETS_PER_S.items()
     )
     return {
-        "onsets": Table.of({
-            "length": "", "document: packets/s": ".0f", "here: packets/s": ".0f", "between": "",
-            "document: Mbit/s": ".1f", "here: Mbit/s": ".2f",
-        }, onsets),
-        "lost": Table.of({
-            "length": "", "link full at (Mbit/s)": ".2f", "at 0.1 ms: sent by the clock (packets/s)": ".0f",
-            "reach router A": ".0f", "lost at input rings %": ".1f", "lost at output rings %": ".1f",
-            "delivered (packets/s)": ".0f",
-        }, lost),
-        "governs": Table.of({
-            "metric": "", "R² alone": ".3f", "share of R²": ".3f", "onsets vary by %": ".0f", "onsets coincide": "",
-        }, governs),
-        "printed": Table.of({
-            "length": "", "printed in packets/s": ".0f", "which is Mbit/s": ".2f",
-            "printed in Mbit/s, 4.6 as 46": ".1f", "which is packets/s": ".0f",
-        }, printed_rates),
-    }  # fmt: skip
+        "onsets": onsets,
+        "lost": lost,
+        "governs": governs,
+        "printed": printed_rates,
+    }
 
 
 def _between(found: Routers, size: int) -> str:
@@ -168,15 +149,11 @@ def _of_laws(of_three: Mapping[str, float], of_six: Mapping[str, float]) -> dict
             ("B", costs.B, "66 % at 2.2 Mbit/s of 65 B; interrupt in the same proportion"),
         )
     )
-    onsets: dict[str, Format] = {f"{size} B": ",.0f" for size in LENGTHS}
-    criteria: dict[str, Format] = {"BIC, three onsets": ".1f", "AICc, six onsets": ".1f"}
     printed = ("document", None, *map(ONSETS_PER_S.get, LENGTHS), None, None)
     return {
-        "laws": Table.of({"law": "", "costs fitted": ""} | onsets | criteria, [*rows, printed]),
-        "costs": Table.of({
-            "router": "", "interrupt µs": ".1f", "then per packet µs": ".1f", "together µs": ".1f", "from": "",
-        }, routers),
-    }  # fmt: skip
+        "laws": [*rows, printed],
+        "costs": routers,
+    }
 
 
 def _of_variants(found: Routers) -> dict[str, Any]:
@@ -195,7 +172,7 @@ def _of_variants(found: Routers) -> dict[str, Any]:
             largest(long["throughput_bps"]) / MBIT,
             1e3 * smallest(long.filter(pl.col("loss") == 0)["one_way_delay_mean_s"]),
         ))  # fmt: skip
-    at = per_s(LEVEL_BPS, SHORTEST)
+    at = per_s(document.LEVEL_BPS, SHORTEST)
     columns = {}
     for name, title in (("A", "72 % is a level"), ("A, linear", "72 % is the load")):
         short = probed[name].table.filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
@@ -209,12 +186,9 @@ def _of_variants(found: Routers) -> dict[str, Any]:
         "router B: 66 % at 2.2 Mbit/s",
     ]  # fmt: skip
     return {
-        "variants": Table.of({
-            "router": "", "unstable from": "", "in": "", "governs": "", "highest reading %": ".0f",
-            "reading falls": "", "1500 B: link full at Mbit/s": ".2f", "1500 B: latency ms, unloaded": ".1f",
-        }, rows),
+        "variants": rows,
         "readings": pl.DataFrame({"statement": statements} | columns),
-    }  # fmt: skip
+    }
 
 
 def _of_videos(found: Videos) -> dict[str, Any]:
@@ -235,11 +209,4 @@ def _of_videos(found: Videos) -> dict[str, Any]:
     slots = alone.select("payload_bytes", "loss_run_max_packets", lost_packets="loss").join(
         found.in_bytes.select("payload_bytes", lost_bytes="loss"), on="payload_bytes", maintain_order="left"
     )
-    heads = {
-        "payload B": "payload_bytes",
-        "lost %, rings in packets": (100 * pl.col("lost_packets"), ".2f"),
-        "longest loss run (packets)": ("loss_run_max_packets", ".0f"),
-        "lost %, rings in bytes": (100 * pl.col("lost_bytes"), ".2f"),
-    }
-    words = ("other packets/s", "packetize: clear payloads", "packetize recommends", "simulated without loss (spread)")
-    return {"packetize": Table.of(dict.fromkeys(words, ""), rows), "slots": Table.headed(slots, heads)}
+    return {"packetize": rows, "slots": slots}
