@@ -140,6 +140,7 @@ observed = "base.rate-a"
         (CLAIM + 'expected = 4\norigin = "ours"', 'claim a: origin must be "theory" or "ours" where source is given'),
         (CLAIM + 'expected = 4\nsource = "p. 2"', "claim a: either place, in the document, or source must be given"),
         ('[[claims]]\nid = "a"\nstatement = "b"\nplace = "c"', "claim a: observed is missing, or the reason why"),
+        (CLAIM + 'expected = 4\nopen_if = "base.rate-a > 3"', "claim a: open must say why there is no verdict"),
         ('[[claims]]\nid = "a"\nplace = "c"', "claim a: statement is missing"),
         ('[[claims]]\nstatement = "a"\nplace = "c"', "claim 1: id is missing"),
         (2 * (CLAIM + "expected = 4"), r"claims\.toml: two claims have the id a"),
@@ -242,6 +243,12 @@ def test_what_is_observed_may_have_no_verdict() -> None:
     table = ClaimsTable.parsed(CLAIM + 'expected = 5\nopen = "Another version: {base.rate-a:.0f} here."')
     (claim,) = table.judged(OBSERVED)
     assert (claim.expected, claim.observed, claim.holds, claim.reason) == (5, 4.0, None, "Another version: 4 here.")
+
+
+def test_a_claim_is_open_under_a_condition() -> None:
+    table = ClaimsTable.parsed(CLAIM + 'expected = 4\nopen_if = "runs < 9"\nopen = "Only {runs} runs."')
+    verdicts = [table.judged({"base.rate-a": 4, "runs": runs})[0] for runs in (8, 9)]
+    assert [(claim.holds, claim.reason) for claim in verdicts] == [(None, "Only 8 runs."), (True, "")]
 
 
 def test_measured_claims_are_open_where_nothing_was_measured() -> None:

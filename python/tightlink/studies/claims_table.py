@@ -23,8 +23,9 @@ row of the first is taken with each row of the next. Of a claim:
 ``why_not``
     What the reason says beside that where the claim does not hold.
 
-``open``
-    Why there is no verdict although something is observed, as a sentence; one without words is none.
+``open``, ``open_if``
+    Why there is no verdict although something is observed, as a sentence, and under which condition, else always; a
+    sentence without words is none.
 ``unmeasured``
     Of a claim on what is measured: why it is open where that was not measured, if not because the machine was too busy.
 
@@ -94,6 +95,7 @@ class Statement:
     reason: str = ""
     why_not: str = ""
     open: str = ""
+    open_if: str = ""
     unmeasured: str = "The machine was too busy to measure it."
     origin: Origin = "document"
 
@@ -110,6 +112,8 @@ class Statement:
         share: Any = self.relative
         if isinstance(share, str):
             raise TypeError(f'relative = "{share}": expected a share such as 0.05')
+        if self.open_if and not self.open:
+            raise ValueError("open must say why there is no verdict under the condition open_if")
         if bounds != [None, None] and not self.tolerance_from:
             raise ValueError("tolerance_from must say where the tolerance comes from")
         self._check_expressions()
@@ -121,7 +125,8 @@ class Statement:
             and not _expression(self.expected)
         ):
             raise ValueError(f"expected must be a number, or an expression in braces, not {self.expected!r}")
-        for text in filter(None, (self.observed, self.holds, *map(_expression, (self.expected, self.tolerance)))):
+        given = (self.observed, self.holds, self.open_if, *map(_expression, (self.expected, self.tolerance)))
+        for text in filter(None, given):
             check(text)
         for sentence in (self.reason, self.why_not, self.open, self.unmeasured):
             if "{" in sentence:
@@ -134,15 +139,16 @@ class Statement:
         a (p. 3)
           It takes 2 s
           run.time_s = 2 ± 0.1 s (ours)
-        >>> opened = "{'Few runs.' if runs < 9 else ''}"
-        >>> print(Statement("b", "It is short", "p. 4", "run.s", holds="run.s < 2", open=opened))
+        >>> opened = {"open": "Few runs.", "open_if": "runs < 9"}
+        >>> print(Statement("b", "It is short", "p. 4", "run.s", holds="run.s < 2", **opened))
         b (p. 4)
           It is short
           holds if run.s < 2
           open if runs < 9: Few runs.
         """
         lines = [f"{self.id} ({self.source})", f"  {self.statement}"]
-        opened = [f"  open{_opening(self.open)}"] if self.open else []
+        when = f" if {self.open_if}" if self.open_if else ""
+        opened = [f"  open{when}{_opening(self.open)}"] if self.open else []
         if not self.observed:
             return "\n".join([*lines, f"  open: {self.reason}"])
         bound = "" if self.tolerance is None else f" ± {_plain(self.tolerance)}"
@@ -157,7 +163,8 @@ class Statement:
         """The claim, with what was observed."""
         claim = self._compared(observed)
         # Of several clauses most are empty.
-        if why := " ".join(fill(self.open, observed).split()):
+        opened = not self.open_if or evaluate(self.open_if, observed)
+        if opened and (why := " ".join(fill(self.open, observed).split())):
             return replace(claim, holds=None, reason=why)
         if claim.holds is False and self.why_not:
             claim = replace(claim, reason=f"{claim.reason} {fill(self.why_not, observed)}".lstrip())

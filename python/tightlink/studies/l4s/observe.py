@@ -12,7 +12,6 @@ from tightlink.reduce import largest, mean_of, samples, smallest
 from tightlink.run import Run
 from tightlink.studies.l4s import setup
 from tightlink.studies.l4s.setup import BATCH_S, LINK, PACKET_BYTES, SETTLED_S, settled_s
-from tightlink.studies.words import ms
 
 _EQUATION_10: Final = setup.PRAGUE / (setup.COUPLING * setup.RENO)
 #: A quantile is off by this share of itself and of a sixteenth of the delay of the empty path (docs/limitations.md).
@@ -159,10 +158,6 @@ def _quantile_error_s(delay_s: float, rtt_ms: float) -> float:
     return _QUANTILE * (delay_s + rtt_ms / 2e3 / 16)
 
 
-def _undecided(delay_s: float, error_s: float) -> str:
-    return f"{ms(delay_s, 3)} at the 99th percentile, which is good to {ms(error_s, 3)}: that leaves both possible."
-
-
 def _marks(run: Run, begin_s: float = SETTLED_S) -> dict[str, float]:
     """Marks that a flow of Prague gets in a round trip, and over what the share of drops asks for, k √p.
 
@@ -194,11 +189,7 @@ def _over_rates(part: pl.DataFrame) -> dict[str, Any]:
         "off": _off(worst["ratio"]),
         "off_most": max(max(1 / low if low else inf, high) for low, high in ends),
         "off_surely": max(max(low, 1 / high) for low, high in ends),
-        "undecided": (
-            f"The rate of Prague over that of CUBIC is {worst['ratio']:.3f} at {worst['rate_mbit']} Mbit/s, "
-            f"{worst['ratio_low']:.3f} to {worst['ratio_high']:.3f} by the means of {BATCH_S} s: that leaves both "
-            "possible. At the other rates it is within the factor."
-        ),
+        "worst": worst,
         "window_ratio": geometric_mean(part["window_ratio"].to_list()),
         "marks_per_rtt": fmean(part["marks_per_rtt"].to_list()),
     }
@@ -208,8 +199,7 @@ def _worst(part: pl.DataFrame) -> dict[str, Any]:
     """Of one rate: the longest delays of L4S packets, how far their percentile may be off, and two packets."""
     columns = ("prague_mean_s", "prague_p99_s", "two_packets_s")
     error = part.sort("prague_p99_s").row(-1, named=True)["prague_p99_error_s"]
-    found = {column: largest(part[column]) for column in columns}
-    return found | {"error_s": error, "undecided": _undecided(found["prague_p99_s"], error)}
+    return {column: largest(part[column]) for column in columns} | {"error_s": error}
 
 
 def _range(cubic: pl.DataFrame, column: str) -> dict[str, Any]:
@@ -229,7 +219,6 @@ def _step(run: Run) -> dict[str, Any]:
     l4s = [_flow(run, label) for label in ("prague", "prague-joining")]
     found: dict[str, Any] = {what: max(flow[f"queueing_delay_{what}_s"] for flow in l4s) for what in ("mean", "p99")}
     found["error_s"] = _quantile_error_s(found["p99"], setup.RTT_MS)
-    found["undecided"] = _undecided(found["p99"], found["error_s"])
     late = (setup.JOIN_S + 10, setup.LEAVE_S)
     found["newcomers"] = _ratio(run, "prague-joining", "prague", "goodput_bps", *late)
     queue = samples(run.series, "queueing_delay_s", LINK)
