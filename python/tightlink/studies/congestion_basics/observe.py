@@ -252,28 +252,18 @@ def _fit(points: pl.DataFrame, curve: setup.Curve) -> Fit:
     losses = np.log(own["loss"].to_numpy())
     ratios = np.log((own["packets_per_rtt"] / own["formula"]).to_numpy())
     beside = np.log((own["packets_per_rtt"] / own["law"]).to_numpy())
-    slope, half = _slope(losses, np.log(own["packets_per_rtt"].to_numpy()), weights)
-    level, level_half = _level(ratios, weights)
-    beside_law, beside_half = _level(beside, weights)
-    return Fit(slope, half, level, level_half, math.exp(float(np.average(ratios - beside, weights=weights))),
-               beside_law, beside_half)  # fmt: skip
+    slope, half = _leading(1, losses, np.log(own["packets_per_rtt"].to_numpy()), weights)
+    (level, level_half), (law, _), (beside_law, beside_half) = (
+        (math.exp(mean), math.exp(mean) * reach)
+        for mean, reach in (_leading(0, losses, logs, weights) for logs in (ratios, ratios - beside, beside))
+    )
+    return Fit(slope, half, level, level_half, law, beside_law, beside_half)
 
 
-def _slope(x: Array, y: Array, weights: Array) -> tuple[float, float]:
-    """Slope of the weighted line through points, with half its 95 % interval."""
-    middle = np.average(x, weights=weights)
-    spread = float(np.sum(weights * (x - middle) ** 2))
-    slope = float(np.sum(weights * (x - middle) * y)) / spread
-    left = y - np.average(y, weights=weights) - slope * (x - middle)
-    variance = float(np.sum(weights * left**2)) / (len(x) - 2)
-    return slope, float(stdtrit(len(x) - 2, 0.975)) * math.sqrt(variance / spread)
-
-
-def _level(logs: Array, weights: Array) -> tuple[float, float]:
-    """Weighted geometric mean, with half its 95 % interval."""
-    mean = float(np.average(logs, weights=weights))
-    variance = float(np.sum(weights * (logs - mean) ** 2)) / (len(logs) - 1) / float(np.sum(weights))
-    return math.exp(mean), math.exp(mean) * float(stdtrit(len(logs) - 1, 0.975)) * math.sqrt(variance)
+def _leading(degree: int, x: Array, y: Array, weights: Array) -> tuple[float, float]:
+    """The slope of the weighted line through points, or their weighted mean, with half its 95 % interval."""
+    found, covariance = np.polyfit(x, y, degree, w=np.sqrt(weights), cov=True)
+    return float(found[0]), float(stdtrit(len(x) - degree - 1, 0.975) * np.sqrt(covariance[0, 0]))
 
 
 def _response(run: Run) -> tuple[float, float]:
