@@ -1,6 +1,8 @@
 """The report of an evaluation: all controls or queues in one table, a row of small charts each, then test by test."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -13,31 +15,21 @@ from tightlink.studies.evaluation.report.words import titled, told, told_alike
 from tightlink.studies.evaluation.setup import queued
 from tightlink.studies.evaluation.setup.competing import DROP_TAIL
 from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
-from tightlink.studies.evaluation.setup.subjects import Kind
+from tightlink.studies.expressions import fill
 from tightlink.studies.study import Report
 
 _DELAY: Final = "queueing_p95_s"
-#: What the table of those tests is about that are not about others, and that of those that are.
-_CAPTIONS: Final[dict[Kind, tuple[str, str]]] = {
-    "control": (
-        "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
-        "A control and other flows: how evenly they share the link, and what the others keep",
-    ),
-    "queue": (
-        "What the queue does to those who fill it, and how evenly",
-        "What the queue does to those who do not answer, or send little",
-    ),
-}
+#: What is said of controls and of queues.
+_WORDS: Final = tomllib.loads(Path(__file__).parent.with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
     """The report of an evaluation, which begins with the plane of delay and throughput."""
     names = ", ".join(label for label, _ in evaluation.subjects)
-    of_queues = evaluation.kind == "queue"
-    several = "Queues, evaluated" if of_queues else "Congestion controls, evaluated"
-    lead = (_QUEUES_LEAD if of_queues else _LEAD).format(names=names, seeds=len(SEEDS))
+    words = _WORDS[evaluation.kind]
+    lead = fill(words["lead"], {"names": names, "seeds": len(SEEDS), "path": queued.PATH.label})
     return Report(
-        several if len(evaluation.subjects) > 1 else f"{names}, evaluated",
+        words["title"] if len(evaluation.subjects) > 1 else f"{names}, evaluated",
         _finding(evaluation) + lead,
         [
             *charts.planes(evaluation),
@@ -49,29 +41,12 @@ def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
         tables={
             "measures": evaluation.measures,
             "summary": evaluation.summary,
-            **({} if of_queues else {"verdicts": evaluation.verdicts}),
+            **({} if evaluation.kind == "queue" else {"verdicts": evaluation.verdicts}),
         },
         summary=_means(evaluation) if evaluation.pack is None else verdicts.of_pack(evaluation, evaluation.pack),
         described=evaluation.described(),
         picture=charts.TITLE,
     )
-
-
-_LEAD: Final = (
-    "The same tests for each of {names}, in the terms of RFC 5166, RFC 9743 and the Common TCP "
-    "Evaluation Suite. TCP is that of profile `rfc` with RACK-TLP: delayed ACKs, an initial window of 10 packets, "
-    "a receiver's window that limits nothing. Where flows share a path, random traffic takes 5 % of it in both "
-    'directions, and numbers are means over {seeds} seeds with half their 95 % confidence interval, or "?" where that '
-    "leaves the values that are possible: with so few, differences within it mean nothing."
-)
-
-_QUEUES_LEAD: Final = (
-    "The same tests for each of {names}, after RFC 7928, over a bottleneck of "
-    f"{queued.PATH.label}. Each queue has its defaults and this limit, and drops, unless an option says otherwise. "
-    "TCP is that of profile `rfc` with RACK-TLP. Random traffic takes 5 % of the link in both directions; numbers are "
-    'means over {seeds} seeds with half their 95 % confidence interval, or "?" where that leaves what is possible: '
-    "with so few, differences within it mean nothing."
-)
 
 
 def _finding(evaluation: Evaluation) -> str:
@@ -100,7 +75,7 @@ def _overview(evaluation: Evaluation) -> Section:
     listed = list(evaluation.headlines())
     parts = ([each for each in listed if each[0].others is others] for others in (False, True))
     labels = {evaluation.kind: [label for label, _ in evaluation.subjects]}
-    captioned = zip(_CAPTIONS[evaluation.kind], parts, strict=True)
+    captioned = zip(_WORDS[evaluation.kind]["captions"], parts, strict=True)
     blocks = [Table(pl.DataFrame(labels | dict(map(_told, part))), caption) for caption, part in captioned if part]
     return Section(f"What was measured, {evaluation.kind} by {evaluation.kind}", "", blocks)
 

@@ -12,19 +12,8 @@ from tightlink.scenario import Cbr, Link, Udp
 from tightlink.studies.evaluation.setup import aqm_load, queued
 from tightlink.studies.evaluation.setup.pack import tests
 from tightlink.studies.evaluation.setup.path import RECEIVER, SENDER, VOICE, Path, two_round_trips
-from tightlink.studies.evaluation.setup.queued import (
-    FLOWS,
-    PATH,
-    SHORT_BYTES,
-    SHORT_FLOWS,
-    STANDARD,
-    goodput,
-    made,
-    of_flows,
-    several,
-    short,
-)
-from tightlink.studies.evaluation.setup.samples import completions, flows_of, loss_of
+from tightlink.studies.evaluation.setup.queued import completed, goodput, made, of_flows, several, short
+from tightlink.studies.evaluation.setup.samples import flows_of, loss_of
 
 #: A control that takes what it can, and one that gives way (RFC 6817).
 AGGRESSIVE: Final = "bbr"
@@ -42,7 +31,7 @@ _HOSTS: Final = {"own": "host_own", "standard": "host_standard"}
 
 
 def _stream(share: float) -> Cbr:
-    return Cbr(from_=SENDER, to=RECEIVER, rate=f"{share * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
+    return Cbr(from_=SENDER, to=RECEIVER, rate=f"{share * queued.PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
 
 
 def _over(run: Run) -> float:
@@ -60,7 +49,7 @@ def _beside_stream(run: Run) -> dict[str, float | None]:
 
 def _of_bursts(run: Run) -> dict[str, float | None]:
     delay = flows_of(run, "voice")["one_way_delay_p95_s"].item()
-    found = completions(run, SHORT_FLOWS, SHORT_BYTES)
+    found = completed(run)
     return {**found, "voice_delay_p95_s": delay, "voice_loss": loss_of(run, "voice")}
 
 
@@ -70,27 +59,27 @@ def _two_round_trips(path: Path, _: object) -> Mapping[str, Link]:
 
 _SENDERS: Final = tests(
     {
-        "tcp-friendly": made(lambda _: {"flows": several(FLOWS)}, of_flows),
+        "tcp-friendly": made(lambda _: {"flows": several()}, of_flows),
         "congestion-levels": made(
             lambda flows: {"flows": several(flows)}, of_flows, {f"{flows} flows": flows for flows in LEVELS}
         ),
         "initial-windows": made(
             lambda packets: {"long": several(1), "short": short(tcp={"initial_window": f"{packets} packets"})},
-            lambda run: completions(run, SHORT_FLOWS, SHORT_BYTES),
+            completed,
             {f"{packets} packets": packets for packets in INITIAL},
         ),
         "aggressive": made(
-            lambda _: {"standard": several(FLOWS // 2), "own": several(FLOWS // 2, AGGRESSIVE)},
+            lambda _: {"standard": several(queued.FLOWS // 2), "own": several(queued.FLOWS // 2, AGGRESSIVE)},
             lambda run: {"aggressive_over_standard": _over(run)},
         ),
         "less-than-best-effort": made(lambda _: {"standard": several(1), "own": several(1, SCAVENGER)}, _taken),
         "rtt-fairness": made(
-            lambda _: {name: PATH.bulk(STANDARD, **{"from": host}, flows=2) for name, host in _HOSTS.items()},
+            lambda _: {name: several(2, start=None, **{"from": host}) for name, host in _HOSTS.items()},
             lambda run: {"short_over_long_rtt": _over(run)},
             {" and ".join(f"{round_trip} ms" for round_trip in ROUND_TRIPS_MS): None},
             links=_two_round_trips,
         ),
-        "unresponsive": made(lambda _: {"flows": several(FLOWS), "stream": _stream(STREAM)}, _beside_stream),
+        "unresponsive": made(lambda _: {"flows": several(), "stream": _stream(STREAM)}, _beside_stream),
         "overload": made(lambda _: {"stream": _stream(FLOOD)}, lambda run: {"stream_loss": loss_of(run, "stream")}),
         "bursts": made(lambda _: {"long": several(1), "short": short(), "voice": VOICE}, _of_bursts),
     },

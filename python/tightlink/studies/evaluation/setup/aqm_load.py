@@ -15,20 +15,8 @@ from tightlink.scenario import Link, Reverse, Udp, Video
 from tightlink.studies.evaluation.setup import queued
 from tightlink.studies.evaluation.setup.pack import tests
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, VOICE, Path
-from tightlink.studies.evaluation.setup.queued import (
-    DURATION_S,
-    FLOWS,
-    PATH,
-    SHORT_BYTES,
-    SHORT_FLOWS,
-    bottleneck,
-    goodput,
-    made,
-    of_flows,
-    several,
-    short,
-)
-from tightlink.studies.evaluation.setup.samples import completions, flows_of, loss_of, refill_s, series, smoothed
+from tightlink.studies.evaluation.setup.queued import completed, goodput, made, of_flows, several, short
+from tightlink.studies.evaluation.setup.samples import flows_of, loss_of, refill_s, series, smoothed
 
 #: Flows that are there all the time, and those that come and go.
 MILD: Final = 2
@@ -52,11 +40,11 @@ _FAR: Final = "far"
 
 
 def _marked(run: Run) -> dict[str, float | None]:
-    link = bottleneck(run)
+    link = queued.bottleneck(run)
     return of_flows(run) | {"marked": link["packets_marked"] / link["packets_in"]}
 
 
-def _peak_s(run: Run, begin_s: float = 0, end_s: float = DURATION_S) -> float | None:
+def _peak_s(run: Run, begin_s: float = 0, end_s: float = queued.DURATION_S) -> float | None:
     """The longest queueing delay of the bottleneck, as a mean over `OVER_S` between two times."""
     delay = smoothed(series(run, "queueing_delay_s", [BOTTLENECK]), "queueing_delay_s", OVER_S)
     longest = delay.filter(pl.col("time_s").is_between(begin_s + OVER_S, end_s))["queueing_delay_s"].max()
@@ -74,14 +62,14 @@ def _varied(run: Run) -> dict[str, float | None]:
 def _in_steps(path: Path, step_s: float) -> Mapping[str, Link]:
     schedule = [{"at": f"{at * step_s:g} s", "rate": f"{rate:g} Mbit/s"} for at, rate in enumerate(RATES_MBIT)]
     rate = {"schedule": schedule, "period": f"{len(RATES_MBIT) * step_s:g} s"}
-    return {BOTTLENECK: path.link(rate=rate, reverse=Reverse(rate=f"{PATH.rate_mbit:g} Mbit/s", queue="unlimited"))}
+    return {BOTTLENECK: path.link(rate=rate, reverse=Reverse(rate=f"{path.rate_mbit:g} Mbit/s", queue="unlimited"))}
 
 
 def _of_mix(run: Run) -> dict[str, float | None]:
     call, video = (flows_of(run, name).row(0, named=True) for name in ("voice", "video"))
     return {
         "goodput_bps": goodput(run, "flows"),
-        **completions(run, SHORT_FLOWS, SHORT_BYTES),
+        **completed(run),
         "voice_delay_p95_s": call["one_way_delay_p95_s"],
         "voice_loss": loss_of(run, "voice"),
         "frames_complete": video["frames_complete"] / video["frames_sent"],
@@ -97,7 +85,7 @@ def _of_two_ways(run: Run) -> dict[str, float | None]:
 
 
 def _in_a_row(path: Path, _: object) -> Mapping[str, Link]:
-    delay = f"{PATH.rtt_ms / 4:g} ms"
+    delay = f"{path.rtt_ms / 4:g} ms"
     return {BOTTLENECK: path.link(delay=delay), _SECOND: path.link(delay=delay, ends=(RECEIVER, _FAR))}
 
 
@@ -116,7 +104,7 @@ def _of_row(run: Run) -> dict[str, float | None]:
 
 TESTS: Final = tests(
     {
-        "ecn": made(lambda _: {"flows": several(FLOWS)}, _marked, ecn=True),
+        "ecn": made(lambda _: {"flows": several()}, _marked, ecn=True),
         "varying-load": made(
             lambda _: {
                 "flows": several(MILD),
@@ -126,7 +114,7 @@ TESTS: Final = tests(
             interval_ms=_SAMPLES_MS,
         ),
         "varying-capacity": made(
-            lambda _: {"flows": several(FLOWS)},
+            lambda _: {"flows": several()},
             lambda run: of_flows(run) | {"queueing_peak_s": _peak_s(run)},
             STEPS_S,
             links=_in_steps,
@@ -136,7 +124,7 @@ TESTS: Final = tests(
             lambda _: {"flows": several(MILD), "short": short(), "video": _VIDEO, "voice": VOICE}, _of_mix
         ),
         "two-way": made(
-            lambda _: {"flows": several(FLOWS), "back": several(FLOWS, **{"from": RECEIVER, "to": SENDER})},
+            lambda _: {"flows": several(), "back": several(queued.FLOWS, **{"from": RECEIVER, "to": SENDER})},
             _of_two_ways,
             links=_alike,
         ),

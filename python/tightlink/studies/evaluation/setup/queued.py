@@ -19,7 +19,7 @@ from tightlink.run import Run
 from tightlink.scenario import Bulk, Link, Scenario
 from tightlink.studies.evaluation.setup.pack import Made
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
-from tightlink.studies.evaluation.setup.samples import flows_of, loss_of
+from tightlink.studies.evaluation.setup.samples import completions, flows_of, loss_of
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4
@@ -30,7 +30,7 @@ SHORT_BYTES: Final = 100_000
 SHORT_FLOWS: Final = 40
 
 
-def several(flows: int, congestion: str = STANDARD, **settings: Any) -> Bulk:
+def several(flows: int = FLOWS, congestion: str = STANDARD, **settings: Any) -> Bulk:
     """Long flows that start soon after each other."""
     return PATH.bulk(congestion, **({"flows": flows, "start": {"every": "0.05 s"}} | settings))
 
@@ -39,6 +39,11 @@ def short(**settings: Any) -> Bulk:
     """Transfers of standard TCP, one a second."""
     start = {"first": "10 s", "every": "1 s"}
     return PATH.bulk(STANDARD, flows=SHORT_FLOWS, bytes=f"{SHORT_BYTES} B", start=start, **settings)
+
+
+def completed(run: Run) -> dict[str, float | None]:
+    """How long these transfers took."""
+    return completions(run, SHORT_FLOWS, SHORT_BYTES)
 
 
 def goodput(run: Run, group: str) -> float:
