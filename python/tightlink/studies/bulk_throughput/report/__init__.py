@@ -73,7 +73,9 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     ):
         named |= names
         blocks |= made
-    grids = {place: blocks[f"grid.{place.name}"] for place in paths.PATHS}
+    grids = {place: blocks.pop(f"grid.{place.name}") for place in paths.PATHS}
+    # Those of the other bottleneck factors are figures alone.
+    blocks |= {f"grid.{place.name}": grids[place] for place in (*paths.SITES, paths.CALTECH_10MS)}
     figures = {
         "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
         "over-loss": [
