@@ -99,10 +99,11 @@ def _draw(figures: Mapping[str, Any], folder: Path) -> list[Path]:
     return [path for name, figure in figures.items() for path in plots.save(figure, folder, name)]
 
 
-def _paragraphs(text: str, names: Mapping[str, object]) -> Iterator[str]:
+def _paragraphs(whole: str, names: Mapping[str, object]) -> Iterator[str]:
     """Paragraphs and quotations, each in one line but for the items of a list, and for how a table is shown."""
-    for part in re.split(r"\n\s*\n", text.strip()):
-        words, bar, shape = part.strip().replace("\n> ", " ").partition("\n|")
+    for part in re.split(r"\n\s*\n", whole.strip()):
+        text = part.strip().replace("\n> ", " ")
+        words, bar, shape = text.partition("\n|") if text.startswith("[[") else (text, "", "")
         if words:
             yield fill(_ITEM.sub(" ", words), names, thousands=True) + bar + shape
 
