@@ -44,10 +44,6 @@ CHANGES: Final = ("retransmission_rate", "sources_connecting", "transfers_comple
 _CONGESTED: Final = "normal-normal_pps"
 #: The experiment of which claims are judged under other choices of the simulator, and the network.
 _CHOICES_OF: Final = "1b"
-_MOST: Final = 0.5
-_NEITHER: Final = (
-    "Neither most nor fewer: {apart} of {heavy}, {share.low:.2f} to {share.high:.2f} by the exact interval of 95 %."
-)
 #: The components that the document looks at.
 _ALONG: Final = ("PC1", "PC2")
 _LOW: Final = pl.lit("low")
@@ -221,10 +217,8 @@ def values(one: Homogeneous) -> dict[str, object]:
 
 
 def set_apart(apart: int, heavy: int) -> dict[str, object]:
-    """The share of the conditions that set FAST apart, and why it has no verdict: an interval that holds a half."""
-    share = Estimate.of_share(apart, heavy)
-    undecided = _NEITHER.format(apart=apart, heavy=heavy, share=share) if share.low <= _MOST <= share.high else ""
-    return {"heavy": heavy, "fast-apart": share, "fast-undecided": undecided}
+    """The share of the conditions that set FAST apart."""
+    return {"heavy": heavy, "apart": apart, "fast-apart": Estimate.of_share(apart, heavy)}
 
 
 def pathology_values(one: Homogeneous) -> dict[str, object]:
