@@ -158,5 +158,7 @@ def _shaped(name: str, given: Any, shape: str, caption: str) -> Table:
     shown = {head: cell(each) for head, each in zip(heads, cells, strict=True)}
     if not isinstance(given, pl.DataFrame):
         return Table.of({head: how for head, (_, how) in shown.items()}, given, caption)
-    columns = {head: evaluate(of, Names(given)) for head, (of, _) in shown.items()}
+    # Of a column in which nothing is known, arithmetic asks for a type.
+    known = Names(given.cast({pl.Null: pl.Float64}))
+    columns = {head: evaluate(of, known) for head, (of, _) in shown.items()}
     return Table(pl.DataFrame(columns), caption, {head: how for head, (_, how) in shown.items() if how})
