@@ -267,7 +267,7 @@ def test_the_window_of_the_bdp_is_told_from_others_by_more_than_one_percent() ->
 def test_identical_is_open_between_equal_and_what_the_document_tells_apart() -> None:
     def judged(difference: float) -> Claim:
         cells = {"equal": [True, difference == 0], "difference": [0.0, difference], "lossless": [True, False]}
-        values = alternatives.recovery_values({"lbnl.sack-newreno": pl.DataFrame(cells)})
+        values = {"recoveries": {"lbnl.sack-newreno": pl.DataFrame(cells)}}
         return alternatives.judged(values)["lbnl.sack-newreno"]
 
     assert [judged(off).holds for off in (0.0, 1e-4, 0.02)] == [True, None, False]
@@ -381,7 +381,7 @@ def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]
 def test_the_residuals_in_the_report(runs: Mapping[str, Run]) -> None:
     names, blocks = _of_observations({place.name: cross_traffic.points(place, runs) for place in paths.SITES})
     assert names["synthetic_r2"].count("(the document:") == 4
-    assert blocks["agreements"].frame["points"].to_list() == [32, 8, 8, 8, 8] * 4
+    assert [points for _, _, points, *_ in blocks["agreements"]] == [32, 8, 8, 8, 8] * 4
 
 
 def test_what_was_measured_is_stored_with_where_and_how() -> None:

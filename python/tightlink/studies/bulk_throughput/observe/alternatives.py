@@ -75,26 +75,13 @@ def _weighed(under: paths.Alternative, runs: Mapping[str, Run]) -> Weighed:
     found = {
         **grids.daresbury_values(own[paths.DARESBURY.name]),
         **grids.sites_values(own),
-        **recovery_values(recoveries),
+        "recoveries": recoveries,
         **conclusions(own[paths.DARESBURY.name], recoveries[_TAHOE]),
     }
     return Weighed(
         alternative=under, grids=own, recoveries=recoveries, values=found, verdicts=judged(found),
         misses=misses(own, recoveries, found), changed=under.changed,
     )  # fmt: skip
-
-
-def recovery_values(recoveries: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare: the tables, and why "identical" may be undecided."""
-    found: dict[str, object] = {"recoveries": recoveries}
-    for name, table in recoveries.items():
-        off = table["difference"].abs()
-        found[f"{name}.undecided"] = (
-            f"{table.height - table['equal'].sum()} of {table.height} cells differ, {(off > 0).sum()} in goodput, by "
-            f"{percent(largest(off), 2)} at most: below 1 %, which the document calls equal elsewhere. It does not say "
-            "to which digit it compared."
-        )
-    return found
 
 
 def judged(values: Mapping[str, object]) -> dict[str, Claim]:

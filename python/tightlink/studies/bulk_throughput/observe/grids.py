@@ -12,6 +12,7 @@ from tightlink.analysis.path.cells import cell, table
 from tightlink.diagnosis.words import listed
 from tightlink.experiment.metrics import metrics
 from tightlink.lazy import stats
+from tightlink.numbers import several
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup import paths
@@ -129,16 +130,12 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         }
     ahead = [fewer_ahead(grids[place.name]) for place in paths.SUMMARY]
     at = ", ".join(f"{place.name} {top['flows']}" for place, top in tops.items())
-    tied = (
-        "On a path fewer flows carry as much, within 1 %, so that the maximum is reached with 7 flows and more, and "
-        f"does not take them. Fewest flows at the maximum: {at}."
-    )
     return {
         **each,
         **_windows_of_bdp(grids),
         "summary.paths": len(ahead),
         "summary.seven_enough": sum(more < -EQUAL for more in ahead),
-        "summary.seven_open": tied if abs(max(ahead)) <= EQUAL else "",
+        "summary.fewer_ahead": max(ahead),
         "summary.maximum_shares": pl.DataFrame({"share": [top["goodput_share"] for top in tops.values()]}),
         "summary.maximum_flows": at,
     }
@@ -146,46 +143,34 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
 
 def _windows_of_bdp(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """Where windows of the BDP are the best, with few flows and with more."""
-    hits, alone, shared, alone_of_more = [], [], [], []
+    few, hits, alone, shared, alone_of_more = 0, 0, 0, 0, 0
     more: dict[str, list[float]] = {}
     for place in paths.SUMMARY:
         window = nearest_window(place.bdp_packets)
         for flows, part in lines(grids[place.name]):
             if flows <= FEW:
-                hits.append(is_best(part, window))
-                alone.append(is_best(part, window, alone=True))
-                shared.append(is_best(part, nearest_window(place.bdp_packets / flows)))
+                few += 1
+                hits += is_best(part, window)
+                alone += is_best(part, window, alone=True)
+                shared += is_best(part, nearest_window(place.bdp_packets / flows))
             else:
                 more.setdefault(place.name, []).append(short_of_best(part, window))
-                alone_of_more.append(is_best(part, window, alone=True))
-    short = max(short_at_bdp(place, grids[place.name]) for place in paths.SUMMARY)
-    in_text = short_at_bdp(paths.CALTECH, grids[paths.CALTECH.name])
-    tied = (
-        f"On each path, with up to 4 flows, the window of the BDP is within {percent(short, 1)} of the best, as are "
-        "others, for windows that never limit carry the same. The document calls goodputs within 1 % equal elsewhere, "
-        "and does not say how far these were apart. Paths are those of its table; with the round trip to "
-        f"Caltech that its text has, another window carries up to {percent(in_text, 1)} more."
-    )
+                alone_of_more += is_best(part, window, alone=True)
     every, last = [over for line in more.values() for over in line], [line[-1] for line in more.values()]
     told, ends = (sum(over > EQUAL for over in found) for found in (every, last))
     at_most = ", ".join(f"{name} {percent(max(line), 1)}" for name, line in more.items())
-    some = (
-        "The document does not say from how many flows on, nor on which paths. With the most flows another window "
-        f"carries over 1 % more than that of the BDP on {ends} of {len(more)} paths. Largest differences with more "
-        f"than 4 flows: {at_most}."
-    )
     return {
-        "summary.few_lines": len(hits),
-        "summary.best_at_bdp": sum(hits),
-        "summary.best_only_at_bdp": sum(alone),
-        "summary.best_at_shared_bdp": sum(shared),
-        "summary.short_at_bdp": short,
-        "summary.best_open": tied if all(hits) and not all(alone) else "",
+        "summary.few_lines": few,
+        "summary.best_at_bdp": hits,
+        "summary.best_only_at_bdp": alone,
+        "summary.best_at_shared_bdp": shared,
+        "summary.short_at_bdp": max(short_at_bdp(place, grids[place.name]) for place in paths.SUMMARY),
+        "summary.short_in_text": short_at_bdp(paths.CALTECH, grids[paths.CALTECH.name]),
         "summary.more_lines": len(every),
         "summary.more_short_lines": told,
         "summary.more_short_paths": ends,
         "summary.more_short": at_most,
-        "summary.more_open": "" if ends == len(more) or all(alone_of_more) else some,
+        "summary.more_only_at_bdp": alone_of_more,
     }
 
 
@@ -316,10 +301,6 @@ def without_losses(grid: pl.DataFrame) -> dict[str, object]:
         "never_lossless_flows": listed(never) if never else "no",
         "most_flows_smallest_window_loss": corner["loss"],
         "most_flows_smallest_window_share": corner["goodput_share"],
-        "four_flows_open": (
-            "Of 4 flows the document says in one section that they use over 70 % without loss, and that they never use "
-            f"more than 70 %. Ours use {percent(to_4, 1)}; fewer use {percent(below_4)} at most, as both have it."
-        ),
         "share_most_to_4": to_4,
         "share_most_below_4": below_4,
     }
@@ -361,6 +342,9 @@ def windows(grid: pl.DataFrame) -> dict[str, object]:
         "few_lines": len(few),
         **_places("", few, bdp),
         **_places("shared_", few, shared),
+        "few_equal": "; ".join(
+            f"{several(flows, 'flow')}: {', '.join(_kilobytes(equal_to_best(part)))} kB" for flows, part in few.items()
+        ),
         "short_at_bdp": max(short_of_best(part, bdp[flows]) for flows, part in few.items()),
         "best_windows_from_4_kb": " ".join(_kilobytes(more.values())),
         "best_windows_rise": _rise(grid),
@@ -381,18 +365,10 @@ def _rise(grid: pl.DataFrame) -> float:
 
 
 def _places(of: str, few: Mapping[int, pl.DataFrame], windows: Mapping[int, int]) -> dict[str, object]:
-    """Of how many lines these windows are the best, and alone; and why neither is told where they are not alone."""
-    own = {flows: is_best(part, windows[flows]) for flows, part in few.items()}
-    alone = {flows: is_best(part, windows[flows], alone=True) for flows, part in few.items()}
-    equal = "; ".join(
-        f"{flows} flow{'' if flows == 1 else 's'}: {', '.join(_kilobytes(equal_to_best(part)))} kB"
-        for flows, part in few.items()
-    )
-    why = f"None alone is the best: windows that never limit carry the same. Equally good, within 1 %: {equal}."
+    """Of how many lines these windows are the best, and alone."""
     return {
-        f"best_at_{of}bdp": sum(own.values()),
-        f"best_only_at_{of}bdp": sum(alone.values()),
-        f"best_{of}tied": "" if all(alone.values()) or not all(own.values()) else why,
+        f"best_{only}at_{of}bdp": sum(is_best(part, windows[flows], alone=bool(only)) for flows, part in few.items())
+        for only in ("", "only_")
     }
 
 

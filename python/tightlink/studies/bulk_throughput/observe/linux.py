@@ -17,7 +17,6 @@ from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup.linux import CONTROLS, cells, path_of
 from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, SITES
-from tightlink.studies.words import percent
 
 STORED: Final = Path(__file__).parents[1] / "linux.csv"
 #: A residual that is small, over what was observed.
@@ -88,12 +87,6 @@ def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, o
         "linux.pings": pings,
         "linux.pings_low": share.low,
         "linux.pings_high": share.high,
-        "linux.pings_undecided": (
-            f"Of {pings} echoes beside the transfers {lost} were lost, {percent(share.low, 2)} to "
-            f"{percent(share.high, 2)} with 95 %: too few to tell beside TCP's mean losses, "
-            f"{percent(mean_of(caltech['predicted_loss']), 2)} simulated and "
-            f"{percent(mean_of(caltech['loss']), 2)} measured."
-        ),
         "linux.simulated_loss": mean_of(caltech["predicted_loss"]),
         "linux.measured_loss": mean_of(caltech["loss"]),
         # Of repeated transfers with nobody else on the path: how far they are apart, over their median.

@@ -201,11 +201,8 @@ def unknown_values(found: Sequence[Explained]) -> dict[str, object]:
     return {
         "unknown.tried": len(found),
         "unknown.lead": known.aic - wider.aic,
-        "unknown.undecided": (
-            f'The document says "possibly", and its figures cannot tell: {wider.words} miss them by '
-            f"{wider.mean_miss:.3f} on average, {known.words} by {known.mean_miss:.3f} ({known.missed}), and are "
-            f"{abs(known.aic - wider.aic):.1f} apart in Akaike's criterion. {nearest.words} miss them least, by "
-            f"{nearest.mean_miss:.3f}, and leave two things unknown; of {percent(CROSS)} of traffic, which makes the "
-            f"simulator overestimate, {given.unknown.bandwidth_bps / 1e6:g} Mbit/s are best."
-        ),
+        "unknown.known": known,
+        "unknown.wider": wider,
+        "unknown.nearest": nearest,
+        "unknown.given": given,
     }

@@ -13,7 +13,7 @@ from tightlink.analysis.path.residuals import agreement
 from tightlink.analysis.path.residuals import by_flows as agreements_by_flows
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
-from tightlink.report import Format, Table, charts
+from tightlink.report import Table, charts
 from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
@@ -119,10 +119,6 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
     common = [key for key in found[paths.CHOSEN.name].verdicts if all(key in each.verdicts for each in found.values())]
     held = {name: sum(each.verdicts[key].holds is True for key in common) for name, each in found.items()}
     ranked = sorted(found.values(), key=lambda each: each.aic)
-    heads: dict[str, Format] = {
-        "alternative": "", "settings changed": "", "mean miss %": ".1f", "AIC": ".1f", "behind the best": ".1f",
-        "statements that hold": "",
-    }  # fmt: skip
     weights = (
         (own.title, own.changed, 100 * each.mean_miss, each.aic, each.aic - ranked[0].aic, held[own.name])
         for each in ranked
@@ -150,7 +146,7 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
         "held": {"chosen": held[paths.CHOSEN.name], "plain": held[paths.DEFAULTS.name]},
     }
     return {"weighed": weighed}, {
-        "weights": Table.of(heads, weights),
+        "weights": weights,
         "misses": Table(pl.DataFrame({"figure": [*chosen.misses]} | misses), formats=dict.fromkeys(misses, ".1f")),
         "statements": pl.DataFrame({"statement": [chosen.verdicts[key].statement for key in common]} | statements),
         "r2": Table(pl.DataFrame(r2), formats=dict.fromkeys(printed, ".3f")),
@@ -165,7 +161,7 @@ def _of_recoveries(tables: Mapping[str, pl.DataFrame]) -> Parts:
         tables[each.name].select(
             path=pl.lit(each.place.title), compared=pl.lit(each.title), clean=lossless.sum(),
             equal=(pl.col("equal") & lossless).sum(), lossy=(~lossless).sum(),
-            equal_there=(pl.col("equal") & ~lossless).sum(), mean=100 * off.mean(), largest=100 * off.abs().max(),
+            equal_there=(pl.col("equal") & ~lossless).sum(), mean_off=100 * off.mean(), largest=100 * off.abs().max(),
         )
         for each in paths.COMPARED
     )  # fmt: skip
@@ -177,12 +173,8 @@ def _of_recoveries(tables: Mapping[str, pl.DataFrame]) -> Parts:
         "recovery-differences": charts.points(
             drawn, "loss", "difference", by="path", y_title="difference in goodput (%)"
         ),
-        "recoveries": Table.headed(table, {
-            "path": "path", "compared": "compared", "cells without loss": "clean", "equal": "equal",
-            "cells with loss": "lossy", "equal there": "equal_there", "mean difference %": ("mean", "+.1f"),
-            "largest %": ("largest", ".0f"),
-        }),
-    }  # fmt: skip
+        "recoveries": table,
+    }
 
 
 def _of_pings(tables: Mapping[str, pl.DataFrame]) -> Parts:
@@ -214,10 +206,6 @@ def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
         .group_by("share", "hour").agg(pl.col("goodput_bps").mean()).sort("share", "hour")
         .with_columns(cross=(pl.col("share") * 100).round(0).cast(pl.Int64).cast(pl.String) + " % over the week")
     )  # fmt: skip
-    heads = {
-        "setting": "setting", "cross traffic %": (percent_of_it, ".0f"), "mean_bps": "mean_bps", "low_bps": "low_bps",
-        "high_bps": "high_bps", "width of the interval %": (pl.col("width") * 100, ".0f"),
-    }  # fmt: skip
     widening = [
         charts.line(
             part.select("share", "goodput_bps", "edge"), "share", "goodput_bps", by="edge", title=str(setting),
@@ -232,7 +220,7 @@ def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
     return named, {
         "widening": widening,
         "hourly": charts.line(hourly, "hour", "goodput_bps", by="cross", x_title="hour of a working day", height=200),
-        "intervals": Table.headed(intervals, heads),
+        "intervals": intervals,
     }
 
 
@@ -242,13 +230,12 @@ def _of_observations(points: Mapping[str, pl.DataFrame]) -> Parts:
     whole = {place: agreement(frame) for place, frame in found.items()}
     rows = []
     for place, frame in found.items():
-        rows.append(residuals.row(place, {"flows": "all"}, whole[place]))
-        by = agreements_by_flows(frame).items()
-        rows += [residuals.row(place, {"flows": str(flows)}, value) for flows, value in by]
+        rows.append(residuals.row(place, "all", whole[place]))
+        rows += [residuals.row(place, str(flows), value) for flows, value in agreements_by_flows(frame).items()]
     return {"synthetic_r2": residuals.explained(whole, 2)}, {
         "observed": [residuals.scatter(place, frame) for place, frame in found.items()],
         "residuals": [residuals.over_windows(place, frame) for place, frame in found.items()],
-        "agreements": Table(pl.DataFrame(rows), formats=residuals.FORMATS),
+        "agreements": rows,
     }
 
 
@@ -288,10 +275,5 @@ def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, Any]) -> Pa
     counts = ("lossless_cells", "lossless_counted", "lossy_cells", "lossy_counted")
     return {"ns2": {name: table[name].sum() for name in counts}}, {
         "ns2": charts.points(points, "ns2_bps", "here_bps", by="path", curves=equality, curve="line", x_scale="linear"),
-        "references": Table.headed(table, {
-            "path": "path", "settings": "settings", "cells without loss": "lossless_cells",
-            "equal to the packet": "lossless_counted", "cells with loss": "lossy_cells",
-            "of these equal": "lossy_counted", "mean difference %": (pl.col("mean_difference") * 100, "+.2f"),
-            "its deviation %": (pl.col("deviation") * 100, ".2f"), "p": ("p", ".3f"),
-        }),
-    }  # fmt: skip
+        "references": table,
+    }

@@ -8,15 +8,12 @@ import polars as pl
 from tightlink.analysis.path.choice import LITTLE, NEARLY, choose
 from tightlink.analysis.path.vary import FACTORS
 from tightlink.numbers import several
-from tightlink.report import Format, Table, charts
+from tightlink.report import charts
 from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.words import mbit, percent
 
 _OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
-_CELL: Final[dict[str, Format]] = {
-    "flows": "", "window kB": "", "goodput_bps": "", "utilization %": ".1f", "lost %": ".2f",
-}  # fmt: skip
 #: Charts of one property in a row.
 _ACROSS: Final = 3
 #: As many lines as there are colours, of the numbers of flows that all paths have.
@@ -50,14 +47,13 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
         }
         for key, place in (("daresbury", paths.DARESBURY), ("caltech", paths.CALTECH), ("tenms", paths.CALTECH_10MS))
     }
-    choices = Table.of({"path": "", "BDP kB": ".0f", "rule": ""} | _CELL | {"rtt_loaded_s": ""}, rows)
     drawn = {f"grid.{place.name}": two(grids[place.name]) for place in paths.PATHS}
     named |= {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY}
-    return named, {"choices": choices, **drawn}
+    return named, {"choices": rows, **drawn}
 
 
 def _cell(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A cell below the heads of `_CELL`."""
+    """Flows, window in kB, goodput, utilization and loss in percent."""
     shares = (100 * row["goodput_share"], 100 * row["loss"])
     return row["flows"], paths.KILOBYTES[row["window_packets"]], row["goodput_bps"], *shares
 
@@ -102,10 +98,9 @@ def of_windows(grid: pl.DataFrame) -> Parts:
         rows.append((flows, window, *near, *carried))
         hits += is_best(part, nearest_window(packets / flows))
         few += is_best(part, nearest_window(packets))
-    heads = {"flows": "", "best window kB": "", "the document's: nearest to BDP": "", "nearest to BDP / flows": ""}
-    table = Table.of(heads | dict(list(_CELL.items())[2:]), rows)
-    named = {"best_windows": table.frame, "shared_hits": hits, "product_hits": few}
-    return named, {"best-windows": table}
+    heads = ["flows", "best", "bdp", "shared", "goodput_bps", "utilization", "lost"]
+    table = pl.DataFrame(rows, heads, orient="row")
+    return {"best_windows": table, "shared_hits": hits, "product_hits": few}, {}
 
 
 def of_properties(found: pl.DataFrame) -> Parts:

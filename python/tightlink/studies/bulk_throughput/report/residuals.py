@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import polars as pl
 
@@ -13,27 +13,17 @@ from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.residuals import Agreement, agreement, share_within
 from tightlink.lazy import alt
 from tightlink.numbers import NONE
-from tightlink.report import Format, Section, Table, Text, charts
+from tightlink.report import Section, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
 from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES, Place
 from tightlink.studies.report_text import page
 from tightlink.studies.words import percent
 
-FORMATS: Final[dict[str, Format]] = {"(o − s) / o, median %": "+.1f", "largest %": ".0f"}
 
-
-def row(place: Place, part: dict[str, str], value: Agreement) -> dict[str, Any]:
-    """A row of the table of agreements."""
-    return {
-        "path": place.title,
-        **part,
-        "points": value.points,
-        "(o − s) / o, median %": 100 * value.median,
-        "largest %": 100 * value.largest,
-        "o − s, mean, kbit/s": round(value.mean_bps / 1e3),
-        "R², origin": _interval(value.origin),
-        "R², free": _interval(value.free),
-    }
+def row(place: Place, part: str, value: Agreement) -> tuple[Any, ...]:
+    """A row of the table of agreements: residuals in percent, their mean in kbit/s, and R²."""
+    residuals = (100 * value.median, 100 * value.largest, round(value.mean_bps / 1e3))
+    return (place.title, part, value.points, *residuals, _interval(value.origin), _interval(value.free))
 
 
 def explained(found: Mapping[Place, Agreement], digits: int) -> str:
@@ -79,9 +69,9 @@ def measured(title: str, found: pl.DataFrame, where: str) -> Section:
     series = pl.format("{}, {}", "congestion", "flows")
     rows = []
     for place, part in parts.items():
-        rows.append(row(place, {"control": "both"}, whole[place]))
+        rows.append(row(place, "both", whole[place]))
         for (control,), own in part.group_by("congestion", maintain_order=True):
-            rows.append(row(place, {"control": str(control)}, agreement(own)))
+            rows.append(row(place, str(control), agreement(own)))
     names = {
         "title": title, "cells": found.height, "within": share_within(found, WITHIN), "goal": WITHIN,
         "explained": explained(whole, 3), "where": where,
@@ -91,26 +81,18 @@ def measured(title: str, found: pl.DataFrame, where: str) -> Section:
         "over-windows": [
             over_windows(place, part.with_columns(series=series), by="series") for place, part in parts.items()
         ],
-        "agreements": Table(pl.DataFrame(rows), formats=FORMATS),
+        "agreements": rows,
         "misses": _misses(found),
     }
     (section,) = page(Path(__file__).parents[1] / "live.md", names, blocks).sections
     return section
 
 
-def _misses(found: pl.DataFrame) -> Text | Table:
+def _misses(found: pl.DataFrame) -> Text | pl.DataFrame:
     missed = outside(found).sort(pl.col("residual").abs(), descending=True)
     if missed.is_empty():
         return Text(f"No cell misses by more than {percent(WITHIN)}.")
-    shown = missed.select(
-        "path", "congestion", "flows", "kind", "observed_bps", "predicted_bps", "rtt_loaded_s",
-        (pl.col("residual") * 100).alias("(o − s) / o, %"),
-        (pl.col("highest_bps") / pl.col("lowest_bps") * 100 - 100).alias("spread %"),
-        pl.col("window_packets").replace_strict(KILOBYTES).alias("window kB"),
-        (pl.col("loss") * 100).alias("lost %"), (pl.col("predicted_loss") * 100).alias("lost, simulated %"),
-    )  # fmt: skip
-    formats = {"(o − s) / o, %": "+.1f", "spread %": ".1f", "lost %": ".2f", "lost, simulated %": ".2f"}
-    return Table(shown, formats=formats)
+    return missed.with_columns(kb=pl.col("window_packets").replace_strict(KILOBYTES))
 
 
 def draw(folder: Path, points: pl.DataFrame) -> list[Path]:
