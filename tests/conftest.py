@@ -15,6 +15,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, control
+from tightlink.analysis.path import prediction
 from tightlink.experiment.claims import counted
 from tightlink.measure.forwarding import tables
 from tightlink.measure.kernel_router import Did
@@ -150,6 +151,12 @@ def mixed() -> str:
 def controlled() -> Scenario:
     """A flow of which tests exchange the congestion control, over one link."""
     return tl.loads(CONTROLLED)
+
+
+@pytest.fixture
+def few_controls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One other control for a path to change to, in tests that say nothing of them: all take most of the command's time."""
+    monkeypatch.setattr(prediction, "_controls", lambda: ["reno", "cubic"])
 
 
 @pytest.fixture

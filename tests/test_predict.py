@@ -28,12 +28,6 @@ DARESBURY = BulkPath(10e6, 0.162)
 PATH = ["plan", "path", "--bandwidth", "10 Mbit/s", "--rtt", "162 ms", "--queue", "80"]
 
 
-@pytest.fixture
-def _few_controls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One other control to change to, in tests that say nothing of them: all take most of the command's time."""
-    monkeypatch.setattr(prediction, "_controls", lambda: [DARESBURY.congestion, "cubic"])
-
-
 def answer(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
     assert cli.main([*PATH, "--json", *options]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -90,7 +84,7 @@ def test_changes_that_do_the_same_stand_together_and_every_control_is_accounted_
     assert {name for name, _ in _core.congestion()} - said == {DARESBURY.congestion}
 
 
-@pytest.mark.usefixtures("_few_controls")
+@pytest.mark.usefixtures("few_controls")
 def test_bounds_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     free = answer(capsys, "--flows", "1,2,4")
     assert free["settings"]["best"]["goodput_bps"] > 8.9e6
@@ -102,8 +96,8 @@ def test_bounds_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0.5 * most < left["settings"]["best"]["goodput_bps"] <= most
 
 
-@pytest.mark.usefixtures("_few_controls")
-@pytest.mark.usefixtures("_few_controls")
+@pytest.mark.usefixtures("few_controls")
+@pytest.mark.usefixtures("few_controls")
 def test_larger_windows_that_are_allowed_carry_no_less() -> None:
     satellite = BulkPath(10e6, 0.6, queue_packets=100)
     found = [prediction.predict(satellite, flows=(4,), max_window=most) for most in (44, 89)]
@@ -139,7 +133,7 @@ def test_times_of_transfers(capsys: pytest.CaptureFixture[str]) -> None:
     assert 8e6 / row["goodput_bps"] < brief < 2 * 8e6 / row["goodput_bps"]
 
 
-@pytest.mark.usefixtures("_few_controls")
+@pytest.mark.usefixtures("few_controls")
 def test_cross_traffic_widens_the_interval(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "--flows", "4", "--cross", "20 %")
     interval = found["settings"]["best"]["interval_bps"]
@@ -148,7 +142,7 @@ def test_cross_traffic_widens_the_interval(capsys: pytest.CaptureFixture[str]) -
     assert "interval_bps" not in answer(capsys, "--flows", "4")["settings"]["best"]
 
 
-@pytest.mark.usefixtures("_few_controls")
+@pytest.mark.usefixtures("few_controls")
 def test_the_number_of_jobs_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "--flows", "1,10", "-j", "1") == answer(capsys, "--flows", "1,10", "-j", "3")
 
@@ -328,7 +322,7 @@ def test_too_few_observations_to_fit() -> None:
         calibrate(observed, DARESBURY, {"rtt_s": (0.1, 0.2)})
 
 
-@pytest.mark.usefixtures("_few_controls")
+@pytest.mark.usefixtures("few_controls")
 def test_the_command_with_observations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     csv, figure = tmp_path / "points.csv", tmp_path / "figure.svg"
     rows = simulate_cells(BulkPath(8e6, 0.162), [(w, n) for w in (6, 22, 44) for n in (1, 4)]).iter_rows(named=True)

@@ -45,6 +45,7 @@ def test_predict_takes_a_path_from_a_scenario(tmp_path: Path, said: Said) -> Non
 LINE = 'rate = "20 Mbit/s", delay = "50 ms", queue = "200 packets"'
 
 
+@pytest.mark.usefixtures("few_controls")
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     ("there", "back"),
@@ -82,6 +83,7 @@ def test_what_a_file_says_of_its_link_counts(
         assert predicted["rtt_loaded_s"] == pytest.approx(flow["rtt_mean_s"], rel=0.05)
 
 
+@pytest.mark.usefixtures("few_controls")
 def test_what_a_file_says_of_its_link_is_named(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "path.toml"
     more = 'loss = "1 %", framing.overhead = "38 B", duplicate = 0, reverse = { rate = "1 Mbit/s", loss = 0 }'
@@ -91,6 +93,7 @@ def test_what_a_file_says_of_its_link_is_named(tmp_path: Path, said: Said) -> No
     assert re.search(r"(no|%) loss in the queue", out)
 
 
+@pytest.mark.usefixtures("few_controls")
 def test_what_of_a_file_does_not_count_is_said(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "path.toml"
     file.write_text(
@@ -113,6 +116,7 @@ def test_numbers_beside_a_file_leave_what_else_its_link_has(tmp_path: Path, said
     assert json.loads(out)["path"]["line"]["arq"]["after"] == networks()["lte"].link["arq"]["after"]
 
 
+@pytest.mark.usefixtures("few_controls")
 def test_bandwidth_is_that_of_the_token_bucket(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "path.toml"
     line = LINE.replace("50 ms", "5 ms") + ', shaper = { rate = "4 Mbit/s", burst = "10 kB" }'
@@ -126,6 +130,7 @@ def test_bandwidth_is_that_of_the_token_bucket(tmp_path: Path, said: Said) -> No
     assert wide["goodput_bps"] == pytest.approx(10e6 * 1460 / 1500, rel=0.02)
 
 
+@pytest.mark.usefixtures("few_controls")
 @pytest.mark.parametrize(
     ("queue", "packets"), [("100 ms", 16), ("30 kB", 20), ("1 KiB", 1), ("1 BDP", None), ("30 packets", 30)]
 )
