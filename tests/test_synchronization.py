@@ -42,6 +42,24 @@ def table(rows: list[tuple[str, float, bool]]) -> pl.DataFrame:
     return pl.DataFrame(events, ["event", "time_s", "flow"], orient="row").with_columns(marked=False)
 
 
+def random_drops(rng: np.random.Generator, events: int) -> pl.DataFrame:
+    """Packets of eight flows, some of them dropped at random, once a second: column by column, as there are many."""
+    flows, dropped = [], []
+    for _ in range(events):
+        flows.append(np.repeat(np.arange(8), rng.integers(1, 20, size=8)))
+        dropped.append(np.zeros(len(flows[-1]), dtype=bool))
+        dropped[-1][rng.choice(len(flows[-1]), size=rng.integers(1, 12), replace=False)] = True
+    offered = pl.DataFrame(
+        {
+            "event": pl.repeat("+", sum(map(len, flows)), eager=True),
+            "time_s": np.repeat(np.arange(events, dtype=float), [*map(len, flows)]),
+            "flow": pl.Series(list("abcdefgh"))[np.concatenate(flows)],
+        }
+    )
+    lost = offered.filter(pl.Series(np.concatenate(dropped)))
+    return pl.concat([offered, lost.with_columns(event=pl.lit("d"))])
+
+
 def dumbbell(queue: str, flows: int = 4, rate: str = "10 Mbit/s", **changes: Any) -> Run:
     scenario = tl.loads(f"""
         duration = "120 s"
@@ -174,12 +192,7 @@ def test_random_drops_are_not_called_synchronized(events: int) -> None:
     rng, series, level = np.random.default_rng(4), 400, 0.05
     below = {LEVEL: 0, level: 0}
     for _ in range(series):
-        rows = []
-        for event in range(events):
-            flows = np.repeat(list("abcdefgh"), rng.integers(1, 20, size=8))
-            dropped = set(rng.choice(len(flows), size=rng.integers(1, 12), replace=False).tolist())
-            rows += [(str(flow), float(event), place in dropped) for place, flow in enumerate(flows)]
-        p = of_places(of_packets(table(rows)), round_trip_s=0.5)["link"].p
+        p = of_places(of_packets(random_drops(rng, events)), round_trip_s=0.5)["link"].p
         below = {limit: count + (p <= limit) for limit, count in below.items()}
     for limit, count in below.items():
         assert stats.binom.cdf(count, series, limit) > 0.001
