@@ -163,19 +163,25 @@ def _of_frames(flows: pl.DataFrame) -> dict[str, float]:
     """Which share of their frames is complete, where there are videos."""
     if "frames_sent" not in flows.columns:
         return {}
-    sent, complete = (math.fsum(flows[name].drop_nulls()) for name in ("frames_sent", "frames_complete"))
+    sent, complete = (
+        math.fsum(value for value in flows[name].to_list() if value is not None)
+        for name in ("frames_sent", "frames_complete")
+    )
     return {_FRAMES: complete / sent} if sent else {}
 
 
 def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
     """Metrics of each traffic group, where there are several."""
-    # Counted first: to make the groups takes polars as long as all else of a small run.
-    if not 1 < len({re.sub(_MEMBER, "", label, count=1) for label in flows["label"].to_list()}) <= MOST_GROUPS:
+    # By hand: to make the groups takes polars as long as all else of a small run.
+    groups: dict[str, list[int]] = {}
+    for place, label in enumerate(flows["label"].to_list()):
+        groups.setdefault(re.sub(_MEMBER, "", label, count=1), []).append(place)
+    if not 1 < len(groups) <= MOST_GROUPS:
         return {}
-    parts = list(flows.group_by(pl.col("label").str.replace(_MEMBER, ""), maintain_order=True))
     whole = amount_together(flows)
     values: dict[str, float] = {}
-    for (group,), part in parts:
+    for group, places in groups.items():
+        part = flows[places]
         of_group = {
             "goodput_bps": _known(rate_together(part)),
             "share": amount_together(part) / whole if whole else math.nan,
