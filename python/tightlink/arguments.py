@@ -24,9 +24,6 @@ _UNITS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 #: Types of values that nearly all of a scenario consists of, and that are as its file has them: asked first.
 _PLAIN: Final = frozenset({str, int, float, bool, dict, type(None)})
 
-#: What a scenario's file has, looked up first: all else takes longer.
-_PLAIN: Final = frozenset((str, int, float, bool, dict, type(None)))
-
 
 def plain(value: Any) -> Any:
     """A value as a scenario's file has it: numbers and arrays of NumPy, series of pandas, times, decimals, fractions.
