@@ -862,3 +862,14 @@ def test_responses_of_media() -> None:
     assert {"share_of_frames_complete", "GROUP.share_of_frames_complete", "GROUP.jitter_mean_s"} <= dict(
         experiment.metrics.listed()
     ).keys()
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no pipe has a name on this system")
+def test_a_scenario_from_a_pipe_is_read_once(one_flow: str) -> None:
+    """As from <(…) of a shell: it is empty afterwards."""
+    read, write = os.pipe()
+    os.write(write, one_flow.encode())
+    os.close(write)
+    plan = Plan.load(f"/dev/fd/{read}", [Factor.parse("traffic.ftp.tcp.congestion=reno,cubic")])
+    os.close(read)
+    assert [cell.scenario.duration for cell in plan.cells] == ["10 s", "10 s"]

@@ -33,7 +33,7 @@ from tightlink.experiment.execute import Task
 from tightlink.experiment.factors import Factor, as_text
 from tightlink.experiment.precision import FEWEST, MOST_REPLICATIONS, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
-from tightlink.scenario import Scenario, load
+from tightlink.scenario import Scenario, load, loads
 from tightlink.scenario.toml import parse, read
 
 #: Keys of the file of an experiment, beside those of `Settings`.
@@ -154,9 +154,10 @@ class Plan:
         file = Path(path)
         chosen = {name: value for name, value in settings.items() if value is not None}
         with located(str(file)):
-            data = parse(read(file))
+            # Once: a pipe, as that of <(…), is empty afterwards.
+            data = parse(text := read(file))
         if _SCENARIO not in data:
-            return cls.of(load(file, set=changes), list(vary), **chosen)
+            return cls.of(loads(text, set=changes, file=str(file)), list(vary), **chosen)
         with located(str(file)), _of_arguments(()):
             own, factors = _settings(data), _factors(data)
         if str(own.design).endswith(".csv"):
