@@ -297,11 +297,12 @@ def test_whatever_ends_a_command_is_a_sentence(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_standard_output_that_takes_nothing() -> None:
+@pytest.mark.parametrize("words", [["list", "queues"], ["--version"]])
+def test_standard_output_that_takes_nothing(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "tightlink", "list", "queues"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )  # fmt: skip
+            [sys.executable, "-m", "tightlink", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert (done.returncode, done.stderr) == (1, "tightlink: standard output: no space left on device\n")
 
 

@@ -43,9 +43,11 @@ def main() -> int:
 
         try:
             print(tightlink.__version__, flush=True)
-        except OSError:
-            # Nobody reads it; what is left to write must not be tried again at the end.
+        except OSError as error:
+            # What is left to write must not be tried again at the end.
             sys.stdout = None
+            if not isinstance(error, BrokenPipeError):
+                print(f"tightlink: standard output: {str(error.strerror).lower()}", file=sys.stderr)
             return _FAILED
         return 0
     # Where Jupyter is installed, altair's checks of a chart would load it, and for seconds compile grammars of what
