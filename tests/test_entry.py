@@ -162,3 +162,21 @@ def test_words_are_taken_as_they_are_typed_in_every_locale(tmp_path: Path) -> No
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["responses"] == ["größe", "rate"]
+
+
+def test_folders_are_found_in_every_locale(one_flow: str, tmp_path: Path) -> None:
+    """Polars and DuckDB take names for UTF-8, whatever Python takes them for."""
+    (tmp_path / "ä.toml").write_text(one_flow.replace("10 s", "1 s"))
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    script = (
+        "import sys; from tightlink import cli; from tightlink.plain_text import print_anywhere; print_anywhere();"
+        "assert cli.main(['sweep', sys.argv[1], '--vary', 'link.bottleneck.delay=1 ms,2 ms', '-o', sys.argv[2]]) == 0;"
+        "sys.exit(cli.main(['query', sys.argv[2], 'select count(*) as n from flows', '--json']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "ä.toml", "ö"],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith('[\n  {\n    "n": 2\n  }\n]\n')
+    assert {file.name for file in tmp_path.iterdir()} == {"ä.toml", "ö"}

@@ -181,9 +181,12 @@ def scan_parquet(path: Path, columns: Collection[str] = (), *, checked: bool = F
     return frame
 
 
-def as_named(path: str | os.PathLike[str]) -> Path:
-    """The path under which Polars finds a file of this name, if no pattern is asked for: to it ``~`` is a home."""
-    return Path(path).absolute()
+def as_named(path: str | os.PathLike[str]) -> str:
+    """The path under which Polars finds a file of this name, if no pattern is asked for.
+
+    To it ``~`` is a home, and names are UTF-8, whatever the locale has Python take them for.
+    """
+    return os.fsencode(Path(path).absolute()).decode(errors="surrogateescape")
 
 
 def in_duckdb(path: Path) -> str:
@@ -192,7 +195,7 @@ def in_duckdb(path: Path) -> str:
     >>> in_duckdb(Path("/results/a*[1]/flows.parquet"))
     '/results/a[*][[]1]/flows.parquet'
     """
-    return _PATTERN.sub(r"[\1]", str(as_named(path)))
+    return _PATTERN.sub(r"[\1]", as_named(path))
 
 
 def view_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

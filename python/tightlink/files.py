@@ -137,8 +137,8 @@ def check_decoded(place: Path) -> None:
         TightlinkError: It, or a folder above it, has bytes in its name that are not UTF-8.
     """
     try:
-        os.fspath(place.absolute()).encode()
-    except UnicodeEncodeError:
+        os.fsencode(place.absolute()).decode()
+    except UnicodeDecodeError:
         raise TightlinkError(f"{place}: expected a path in UTF-8, as tables are read from no other") from None
 
 
