@@ -180,3 +180,18 @@ def test_folders_are_found_in_every_locale(one_flow: str, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith('[\n  {\n    "n": 2\n  }\n]\n')
     assert {file.name for file in tmp_path.iterdir()} == {"ä.toml", "ö"}
+
+
+def test_charts_without_docstrings_are_one_sentence(one_flow: str, tmp_path: Path) -> None:
+    """Altair makes its methods of them."""
+    (tmp_path / "one.toml").write_text(one_flow)
+    done = subprocess.run(
+        [sys.executable, "-OO", "-m", "tightlink", "run", "one.toml", "--report", "one.html"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == (
+        "tightlink: charts need docstrings, which -OO and PYTHONOPTIMIZE=2 have Python leave out: expected -O, "
+        "PYTHONOPTIMIZE=1, or neither\n"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["one.toml"]

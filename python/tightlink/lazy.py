@@ -7,9 +7,12 @@ Example:
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
     import altair as alt
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Array", "ArrayLike", "Axes", "Figure", "NDArray", "_core", "alt", "np", "nx", "pl", "plots", "stats"]
 
 
+#: How far Python optimizes where it leaves docstrings out.
+_WITHOUT_DOCSTRINGS: Final = 2
+
+
 class _Lazy(ModuleType):
     """A module in place of one that is loaded when it is asked for something."""
 
@@ -35,6 +42,9 @@ class _Lazy(ModuleType):
         # Which doctest asks of all that a module holds.
         if name == "__wrapped__":
             raise AttributeError(name)
+        if self.__name__ == "altair" and sys.flags.optimize >= _WITHOUT_DOCSTRINGS:
+            needed = "charts need docstrings, which -OO and PYTHONOPTIMIZE=2 have Python leave out"
+            raise TightlinkError(f"{needed}: expected -O, PYTHONOPTIMIZE=1, or neither")
         self.__dict__[name] = found = getattr(import_module(self.__name__), name)
         return found
 
