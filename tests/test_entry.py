@@ -195,3 +195,17 @@ def test_charts_without_docstrings_are_one_sentence(one_flow: str, tmp_path: Pat
         "PYTHONOPTIMIZE=1, or neither\n"
     )
     assert [file.name for file in tmp_path.iterdir()] == ["one.toml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no folder is removed there while somebody works in it")
+def test_a_working_directory_that_was_removed_is_one_sentence(
+    one_flow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one.toml").write_text(one_flow)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for words in (["run", str(tmp_path / "one.toml"), "-o", "out"], ["lab", str(tmp_path / "one.toml")]):
+        assert cli.main(words) == 2
+        said = "tightlink: the folder in which this command works was removed; change to another one\n"
+        assert capsys.readouterr().err == said

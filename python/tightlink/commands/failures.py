@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import re
 import sys
 import traceback
+from pathlib import Path
 from typing import Final
 
 from cyclopts import CycloptsError
@@ -24,6 +26,8 @@ ISSUES: Final = "https://github.com/tightlink/tightlink/issues"
 #: Errors of files that another name or another command line would mend.
 _INPUT: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 _NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
+#: What Rust adds to the system's words.
+_SYSTEM: Final = re.compile(r" \(os error \d+\)$")
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -35,6 +39,8 @@ def explained(error: BaseException) -> tuple[str, int]:
 
     >>> explained(TightlinkError("results: is not empty"))
     ('results: is not empty', 2)
+    >>> explained(OSError(errno.ENOSPC, "No space left on device (os error 28)", "packets.pcap"))
+    ('packets.pcap: no space left on device', 1)
     """
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error, file=sys.stderr)
@@ -53,11 +59,21 @@ def explained(error: BaseException) -> tuple[str, int]:
 
 
 def _file_error(error: OSError) -> str:
-    reason = (error.strerror or str(error) or type(error).__name__).lower()
+    reason = _SYSTEM.sub("", error.strerror or str(error) or type(error).__name__).lower()
     place = error.filename2 or error.filename
+    if error.errno == errno.ENOENT and not Path(os.fsdecode(place or "")).is_absolute() and not _is_somewhere():
+        return "the folder in which this command works was removed; change to another one"
     if place is None and error.errno in _FULL:
         place = "standard output"
     return reason if place is None else f"{os.fsdecode(place)}: {reason}"
+
+
+def _is_somewhere() -> bool:
+    """Whether the working directory is still there."""
+    try:
+        return bool(Path.cwd())
+    except FileNotFoundError:
+        return False
 
 
 def _bug(error: BaseException) -> str:
