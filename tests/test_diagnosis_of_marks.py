@@ -54,9 +54,14 @@ def test_who_takes_each_mark_for_a_loss_beside_prague(queue: dict[str, Any], eac
     assert most > 5 * few
     (found,) = run.why().diagnoses
     assert f"as prague reduces by the share of marks, and a by each of {each}" in found.answer
-    first = found.suggestions[0]
-    assert first.changes == {"link.w.queue": {"kind": "dualpi2"}}
-    helped = tl.simulate(run.scenario.set_all(first.changes))
+    # What helps both may stand before it: marks from more packets on.
+    place, fair = next(
+        (place, each)
+        for place, each in enumerate(found.suggestions)
+        if each.changes == {"link.w.queue": {"kind": "dualpi2"}}
+    )
+    assert [list(each.changes) for each in found.suggestions[:place]] in ([], [["link.w.queue.mark"]])
+    helped = tl.simulate(run.scenario.set_all(fair.changes))
     assert min(rates(helped)) > 0.8 * sum(rates(helped)) / 2
     assert helped.flows["queueing_delay_mean_s"][1] < 0.001
 
@@ -83,8 +88,8 @@ def test_what_l4s_waits_elsewhere_is_a_cost() -> None:
     (fair,) = run.why().diagnoses[0].suggestions
     helped = tl.simulate(run.scenario.set_all(fair.changes))
     assert min(helped.flows["queueing_delay_mean_s"].to_list()) > 10 * max(run.flows["queueing_delay_mean_s"].to_list())
-    assert "less and waits 11 ms in place of 0.5" in fair.text
-    assert "far waits 7.6 ms in place of 0.57 ms" in fair.text
+    assert "less and waits 10.6 ms in place of 0.5" in fair.text
+    assert "far waits 7.5 ms in place of 0.56 ms" in fair.text
 
 
 def test_ecn_is_no_help_where_all_get_less_by_it() -> None:

@@ -27,7 +27,7 @@ UNJUDGED = f"{setup.SETTLED_S + 1} s"
 #: The place where a window takes longest to grow.
 SLOWEST = {"rate_mbit": 200, "rtt_ms": 100}
 #: What is within the error of what was found.
-OPEN = {"coexist.5-ms", "delay.p99.12-mbit"}
+OPEN = {"coexist.5-ms", "delay.p99.12-mbit", "step.l4s.p99"}
 #: Ranges that hold over the mean of all rates and round trips, and not at each.
 BY_PLACE = ("delay.classic-mean", "delay.classic-p99")
 #: Every claim of the study: these never change.
@@ -74,15 +74,13 @@ def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, 
 
 def test_queues_are_as_the_rfc_has_them(claims: dict[str, dict[str, Any]]) -> None:
     """Delay, loss and overload are the queue's doing; rates are the controls', too."""
-    assert {name for name in ("step.l4s.p99", *BY_PLACE) if claims[name]["holds"] is False} == {
-        "step.l4s.p99",
-        *BY_PLACE,
-    }
-    for name in CLAIMS - {*OPEN, "step.l4s.p99", *BY_PLACE}:
+    assert all(claims[name]["holds"] is False for name in BY_PLACE)
+    for name in CLAIMS - {*OPEN, *BY_PLACE}:
         if name.startswith(("delay.", "pi2.", "step.", "unresponsive.", "overload.")):
             assert claims[name]["holds"] is True, claims[name]
     # Missed by less than the error of a quantile (docs/limitations.md).
     assert 2.0 < claims["delay.p99.12-mbit"]["observed"] < 2.0 * 1.008
+    assert 2.0 / 1.008 < claims["step.l4s.p99"]["observed"] < 2.0
     assert all(claims[f"coexist.{rtt}-ms"]["holds"] for rtt in RTTS if rtt != 5)
     assert "0.491 at 12 Mbit/s" in claims["coexist.5-ms"]["reason"]
 

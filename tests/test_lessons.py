@@ -113,7 +113,7 @@ def test_bbr_beside_cubic() -> None:
     assert three != deep
     base = tl.load(FOLDER / "bbr-beside-cubic.toml")
     swept = [
-        tl.simulate(base.set("link.bottleneck.queue.limit", size)).flows["goodput_bps"] for size in ("2 BDP", "3 BDP")
+        tl.simulate(base.set("link.bottleneck.queue.limit", size)).flows["goodput_bps"] for size in ("2 BDP", "4 BDP")
     ]
     assert [bbr > cubic for bbr, cubic in swept] == [True, False]
 
