@@ -207,6 +207,8 @@ def test_the_options_of_a_study_are_shown_wherever_its_name_stands(capsys: pytes
     for words in (["congestion-control"], ["-j", "2", "congestion-control"]):
         assert cli.main(["study", *words, "--help"]) == 0
         assert "Options of congestion-control:" in capsys.readouterr().out
+    assert cli.main(["study", "--help"]) == 0
+    assert "Options of" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("width", [60, 100])

@@ -64,13 +64,14 @@ EXAMPLES: Final = {
 
 def show_options_of_study(app: App, words: Sequence[str]) -> None:
     """Where the help of a study is asked for by its name, put the options that it alone has above the example."""
-    names = [word for word in words[1:] if not word.startswith("-")]
-    if words[:1] != ["study"] or not names:
+    if words[:1] != ["study"]:
         return
-
-    # Values of options are among the words, too.
-    known = dict(studies.names())
-    chosen = studies.named(next((name for name in names if name in known), names[0]))
-    if chosen.options:
-        own = f"Options of {chosen.name}:\n{options(chosen.options)}"
-        app["study"].help_epilogue = f"{own}\n\n{example(f'study {chosen.name} -j 2')}"
+    shown = example(f"study {EXAMPLES['study']}")
+    if names := [word for word in words[1:] if not word.startswith("-")]:
+        # Values of options are among the words, too.
+        known = dict(studies.names())
+        chosen = studies.named(next((name for name in names if name in known), names[0]))
+        if chosen.options:
+            own = f"Options of {chosen.name}:\n{options(chosen.options)}"
+            shown = f"{own}\n\n{example(f'study {chosen.name} -j 2')}"
+    app["study"].help_epilogue = shown
