@@ -128,10 +128,8 @@ def of_packets(
     if "reason" in data.columns:
         data = data.filter((pl.col("event") != "d") | (pl.col("reason").fill_null("") != _WIRE))
     told = {"mark", "uid"} <= set(data.columns)
-    first = pl.lit(value=False)
-    if told:
-        first = (pl.col("mark") == _MARK) & pl.struct("uid", "mark").is_first_distinct()
-    data = data.with_columns(marked=first)
+    carries = pl.when(pl.col("mark") == _MARK).then("uid")
+    data = data.with_columns(marked=carries.is_not_null() & carries.is_first_distinct() if told else False)
     ends = [name for name in ("from", "to") if name in data.columns]
     places = []
     for key, part in data.group_by(ends, maintain_order=True) if ends else [((), data)]:
