@@ -201,10 +201,11 @@ def write_new(file: Path, text: str) -> Path:
     Raises:
         TightlinkError: Something else is there, or its folder can neither be made nor written to.
     """
-    if file.is_file() and file.read_bytes() == text.encode(errors="backslashreplace"):
+    content = text.encode(errors="backslashreplace")
+    if file.is_file() and file.read_bytes() == content:
         return file
     check_new(file)
-    return write_text(file, text)
+    return write_bytes(file, content)
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
