@@ -129,7 +129,10 @@ lint: setup ## Check format, style, types and the direction of imports
 	$(BIN)/mypy docs/images/make.py
 	$(BIN)/mypy docs/reference/make.py
 	$(BIN)/mypy docs/gallery/make.py
-	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
+	@# Of the package's types these need none: reading them all takes longer.
+	@mkdir -p target/stubs/tightlink && touch target/stubs/tightlink/__init__.pyi
+	@cp python/tightlink/_core.pyi target/stubs/tightlink
+	MYPYPATH=target/stubs $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
 	.ci/platforms types
 	.ci/javascript

@@ -37,7 +37,7 @@ def test_a_run_of_stored_responses_is_made_again(name: str) -> None:
     scenario = _beginning(found.scenario(condition, algorithm, kept.size, replication))
     own = rows(name, f"{condition:02}/{algorithm}/{replication}", simulate(scenario, threads=1))
     same = [pl.col(key) == value for key, value in zip(keys, (condition, algorithm, replication), strict=True)]
-    same.append(pl.col("period").is_in([*scenario.observe.periods]))
+    same.append(pl.col("period").is_in([*_periods(scenario)]))
     made, there = io.BytesIO(), io.BytesIO()
     as_stored(own).write_parquet(made)
     as_stored(kept.table.filter(same)).write_parquet(there)
@@ -52,8 +52,15 @@ def _beginning(scenario: Scenario) -> Scenario:
     """A run that is not too long whole, another until its first period has ended and its crowd, if any, has come."""
     if units.time(scenario.duration) <= _WHOLE:
         return scenario
-    (first, period), *_ = scenario.observe.periods.items()
+    (first, period), *_ = _periods(scenario).items()
     end = f"{units.time(period[1]) + 1:g} s"
     crowds = [name for name, traffic in scenario.traffic.items() if isinstance(traffic, Users) and traffic.crowd]
     stops = {f"traffic.{name}.crowd.stop": end for name in crowds}
     return scenario.set_all({"duration": end, "observe.periods": {first: period}, **stops})
+
+
+def _periods(scenario: Scenario) -> dict[str, tuple[str, str]]:
+    """When each period begins and ends."""
+    assert scenario.observe is not None
+    assert scenario.observe.periods is not None
+    return scenario.observe.periods
