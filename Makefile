@@ -26,7 +26,7 @@ CASES ?= 5
 
 .PHONY: help system-packages setup run test compile-tests test-rust test-python test-bare bare wheel check-wheel \
 	check-lowest check-platforms attack lab-engine lab-engine-if-possible lab-lessons lab-digests bench fuzz docs docs-serve gallery \
-	docs-figures docs-reference lint format clean
+	docs-figures docs-reference lint lint-rust lint-python format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -120,9 +120,14 @@ docs-reference: setup ## Fill in the tables of the reference pages again
 	$(BIN)/python docs/reference/make.py
 
 lint: setup ## Check format, style, types and the direction of imports
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-rust lint-python
+
+lint-rust:
 	cargo fmt --check
 	$(ALONE) cargo clippy --quiet --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(ALONE) cargo doc --quiet --no-deps --workspace --exclude tightlink-python
+
+lint-python: setup
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
