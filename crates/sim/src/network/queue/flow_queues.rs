@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::fifo::Fifo;
-use super::{FlowKey, Load, Lost, Site, Waiting};
+use super::{FlowKey, Load, Lost, Refusal, Site, Waiting};
 use crate::network::queue::limit::QueueLimit;
 use crate::random;
 
@@ -93,17 +93,25 @@ impl<W: Clone> FlowQueues<W> {
         }
     }
 
-    /// Takes the first packet of the queue with the most bytes (§4.1.1), the first of equals, if there are too many.
-    pub(super) fn relieve(&mut self, on_line: Load) -> Option<(Waiting, &mut W)> {
+    /// If there are too many, the queue with the most bytes, the first of equals, loses the packets at its head until half of
+    /// its bytes are gone, at most `most` (§4.1). Says how many these are, and what watches over it.
+    pub(super) fn relieve(&mut self, on_line: Load, most: u64, lost: &mut Lost) -> Option<(u64, &mut W)> {
         if self.limit.holds(self.load + on_line) {
             return None;
         }
-        let fattest =
-            self.queues.iter().reduce(|fat, queue| if queue.1.line.bytes() > fat.1.line.bytes() { queue } else { fat });
-        let (&number, _) = fattest?;
-        let waiting = self.queues.get_mut(&number)?.line.pop()?;
-        self.load.remove(&waiting.packet);
-        Some((waiting, &mut self.queues.get_mut(&number)?.watch))
+        let fattest = self
+            .queues
+            .values_mut()
+            .reduce(|fat, queue| if queue.line.bytes() > fat.line.bytes() { queue } else { fat });
+        let queue = fattest?;
+        let (half, mut gone, mut bytes) = (queue.line.bytes() / 2, 0, 0);
+        while gone == 0 || gone < most && bytes < half {
+            let victim = queue.line.pop()?;
+            (gone, bytes) = (gone + 1, bytes + u64::from(victim.packet.size()));
+            self.load.remove(&victim.packet);
+            lost.push((victim, Refusal::Full));
+        }
+        Some((gone, &mut queue.watch))
     }
 
     /// The packet that is next. `take` takes the first of a queue that enters the line, and appends those before it to

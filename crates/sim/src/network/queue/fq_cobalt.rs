@@ -35,9 +35,9 @@ impl Store for FqCobalt {
 
     fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
         self.queues.push(packet);
-        while let Some((victim, control)) = self.queues.relieve(on_line) {
+        // One at a time, as cake_drop does.
+        while let Some((_, control)) = self.queues.relieve(on_line, 1, lost) {
             control.was_full(self.law, packet.since_s);
-            lost.push((victim, Refusal::Full));
         }
         Ok(())
     }

@@ -27,6 +27,9 @@ pub struct FqCodelSpec {
     pub ecn: bool,
 }
 
+/// Packets that a full queue loses at once, at most (§4.1).
+const BATCH: u64 = 64;
+
 /// An FQ-CoDel queue.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
@@ -51,10 +54,9 @@ impl Store for FqCodel {
 
     fn join(&mut self, packet: Waiting, on_line: Load, lost: &mut Lost) -> Result<(), Refusal> {
         self.queues.push(packet);
-        while let Some((victim, control)) = self.queues.relieve(on_line) {
+        while let Some((gone, control)) = self.queues.relieve(on_line, BATCH, lost) {
             // As in Linux's fq_codel_drop: CoDel is to drop sooner when it does.
-            control.count += 1;
-            lost.push((victim, Refusal::Full));
+            control.count += gone;
         }
         Ok(())
     }
@@ -74,7 +76,8 @@ mod tests {
     use super::*;
     use crate::network::queue::tests::{IDLE, packet, site};
 
-    /// Linux's fq_codel_drop: what a full queue drops counts for CoDel over the flow that loses it.
+    /// §4.1: a full queue loses half of the bytes of the flow that has most, and at most 64 packets; what it loses counts for CoDel
+    /// over that flow (Linux's fq_codel_drop).
     #[test]
     fn what_a_full_queue_drops_counts() {
         let limit = QueueLimit::Packets(10);
@@ -83,8 +86,9 @@ mod tests {
         for flow in [vec![1; 3], vec![2; 20]].concat() {
             queue.join(packet(flow, 0.0, 1000), IDLE, &mut lost).expect("the fattest pays");
         }
-        assert_eq!(lost.iter().map(|(waiting, _)| waiting.key.flow).collect::<Vec<_>>(), [2; 13]);
+        // Of eight packets beside three, four times four.
+        assert_eq!(lost.iter().map(|(waiting, _)| waiting.key.flow).collect::<Vec<_>>(), [2; 16]);
         let mut count = |flow| queue.queues.queue_of(&packet(flow, 0.0, 1).key).watch.count;
-        assert_eq!((count(1), count(2)), (0, 13));
+        assert_eq!((count(1), count(2)), (0, 16));
     }
 }

@@ -40,12 +40,46 @@ pub struct FqPieSpec {
     pub ecn: bool,
 }
 
+/// RFC 8033 §5.4: what the probabilities of packets since the last drop add up to before which none is dropped, and from which
+/// on each is.
+const NONE_BELOW: f64 = 0.85;
+const EACH_FROM: f64 = 8.5;
+
 /// PIE over the queue of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     controller: Controller,
     /// How long the last packet waited that left, in seconds; none: the queue is empty.
     waited_s: f64,
+    /// What the probabilities of packets since the last drop add up to: Linux's accu_prob.
+    accumulated: f64,
+}
+
+impl Watch {
+    /// An update; after one that finds the flow calm all begins anew (pie_vars_init).
+    fn update(&mut self, law: Law, waiting: bool) {
+        if self.controller.update(law, self.waited_s, waiting) {
+            self.accumulated = 0.0;
+        }
+    }
+
+    /// Whether an arrival is chosen to tell its sender, where so many bytes wait: neither soon after the last nor long after it,
+    /// as chance alone would have it (pie_drop_early).
+    fn chooses(&mut self, law: Law, bytes: u64, stream: &mut Stream) -> bool {
+        let probability = self.controller.probability;
+        if !self.controller.may_choose(law, self.waited_s, bytes) {
+            return false;
+        }
+        self.accumulated = if probability > 0.0 { self.accumulated + probability } else { 0.0 };
+        if self.accumulated < NONE_BELOW || self.accumulated >= EACH_FROM {
+            return self.accumulated >= EACH_FROM;
+        }
+        let chosen = stream.chance(probability);
+        if chosen {
+            self.accumulated = 0.0;
+        }
+        chosen
+    }
 }
 
 /// An FQ-PIE queue.
@@ -67,9 +101,8 @@ impl FqPie {
             self.updates += 1;
             let mut at_rest = true;
             for queue in self.queues.iter_mut() {
-                let Watch { controller, waited_s } = &mut queue.watch;
-                if *waited_s > 0.0 || !controller.is_at_rest(law) {
-                    controller.update(law, *waited_s, queue.line.len() > 0);
+                if queue.watch.waited_s > 0.0 || !queue.watch.controller.is_at_rest(law) {
+                    queue.watch.update(law, queue.line.len() > 0);
                     at_rest = false;
                 }
             }
@@ -93,20 +126,22 @@ impl Store for FqPie {
     fn new(spec: &FqPieSpec, site: Site<'_>) -> Self {
         let FqPieSpec { limit, target_s, update_s, burst_s, flows, quantum_bytes, ecn } = *spec;
         let law = Law { target_s, update_s, burst_s, short_bytes: SHORT_BYTES, decay: DECAY, far_s: FAR_S };
-        let fresh = Watch { controller: Controller::new(law), waited_s: 0.0 };
+        let fresh = Watch { controller: Controller::new(law), waited_s: 0.0, accumulated: 0.0 };
         let queues = FlowQueues::new(limit, (flows, quantum_bytes), fresh, site);
         Self { law, ecn, queues, updates: 0, stream: Stream::new(site.seed, site.link, 0, "queue") }
     }
 
     fn join(&mut self, mut packet: Waiting, on_line: Load, _: &mut Lost) -> Result<(), Refusal> {
         self.catch_up(packet.since_s);
-        if !self.queues.has_room(packet.packet.size(), on_line) {
+        let room = self.queues.has_room(packet.packet.size(), on_line);
+        let queue = self.queues.queue_of(&packet.key);
+        if !room {
+            queue.watch.accumulated = 0.0;
             return Err(Refusal::Full);
         }
-        let queue = self.queues.queue_of(&packet.key);
-        let Watch { controller, waited_s } = queue.watch;
-        if controller.chooses(self.law, waited_s, queue.line.bytes(), &mut self.stream) {
-            if !(self.ecn && packet.packet.is_capable() && controller.marks()) {
+        if queue.watch.chooses(self.law, queue.line.bytes(), &mut self.stream) {
+            if !(self.ecn && packet.packet.is_capable() && queue.watch.controller.marks()) {
+                queue.watch.accumulated = 0.0;
                 return Err(Refusal::Managed);
             }
             packet.marked = true;
@@ -214,11 +249,31 @@ mod tests {
         let accepted = |size, probability, waited_s| {
             let (mut queue, mut lost) = (FqPie::new(&SPEC, site()), Lost::new());
             let controller = Controller { probability, delay_s: 0.0, burst_s: 0.0 };
-            queue.queues.queue_of(&packet(7, 0.001, size).key).watch = Watch { controller, waited_s };
+            queue.queues.queue_of(&packet(7, 0.001, size).key).watch = Watch { controller, waited_s, accumulated: 0.0 };
             (0..100).filter(|_| queue.join(packet(7, 0.001, size), IDLE, &mut lost).is_ok()).count()
         };
         assert_eq!((accepted(1500, 1.0, 0.02), accepted(200, 1.0, 0.02)), (2, 15));
         assert_eq!(accepted(1500, 0.19, 0.007), 100);
         assert!((70..95).contains(&accepted(1500, 0.19, 0.008)));
+    }
+
+    /// RFC 8033 §5.4: at a probability of a tenth no two drops are fewer than nine packets apart, and on the average eight more than
+    /// the ten of chance alone.
+    #[test]
+    fn drops_are_spread() {
+        let law = FqPie::new(&SPEC, site()).law;
+        let mut stream = Stream::new(1, "wire", 0, "queue");
+        let controller = Controller { probability: 0.1, delay_s: 0.02, burst_s: 0.0 };
+        let mut watch = Watch { controller, waited_s: 0.02, accumulated: 0.0 };
+        let mut dropped = || {
+            let chosen = watch.chooses(law, 9000, &mut stream);
+            watch.accumulated *= f64::from(u8::from(!chosen));
+            chosen
+        };
+        let drops: Vec<u32> = (0..100_000).filter(|_| dropped()).collect();
+        let nearest = drops.windows(2).map(|pair| pair[1] - pair[0]).min();
+        assert_eq!(nearest, Some(9));
+        let apart = 100_000.0 / drops.len() as f64;
+        assert!((apart - 18.0).abs() < 0.5, "{apart}");
     }
 }

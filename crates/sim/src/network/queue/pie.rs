@@ -92,8 +92,8 @@ impl Controller {
         self.probability == 0.0 && self.delay_s == 0.0 && self.burst_s == law.burst_s
     }
 
-    /// One update (§4.2, §4.4); without a delay, packets may be `waiting` of which none has left.
-    pub(super) fn update(&mut self, law: Law, delay_s: f64, waiting: bool) {
+    /// One update (§4.2, §4.4); without a delay, packets may be `waiting` of which none has left. True if a burst may come anew.
+    pub(super) fn update(&mut self, law: Law, delay_s: f64, waiting: bool) -> bool {
         let Law { target_s, update_s, burst_s, decay, far_s, .. } = law;
         let mut change = ALPHA * (delay_s - target_s) + BETA * (delay_s - self.delay_s);
         if let Some((_, divisor)) = TUNING.iter().find(|(below, _)| self.probability < *below) {
@@ -113,12 +113,13 @@ impl Controller {
         let calm = self.probability == 0.0 && delay_s < target_s / 2.0 && self.delay_s < target_s / 2.0;
         self.burst_s = if calm { burst_s } else { (self.burst_s - update_s).max(0.0) };
         self.delay_s = delay_s;
+        calm
     }
 
-    /// Whether an arrival is chosen to tell its sender, where so many bytes wait and are in service, and the delay is that.
-    pub(super) fn chooses(&self, law: Law, delay_s: f64, bytes: u64, stream: &mut Stream) -> bool {
+    /// Whether an arrival may be chosen to tell its sender, where so many bytes wait and are in service, and the delay is that.
+    pub(super) fn may_choose(&self, law: Law, delay_s: f64, bytes: u64) -> bool {
         let short = delay_s < law.target_s / 2.0 && self.probability < MILD || bytes <= law.short_bytes;
-        self.burst_s == 0.0 && !short && stream.chance(self.probability)
+        self.burst_s == 0.0 && !short
     }
 
     /// Whether an arrival that is chosen is marked, if it can be.
@@ -186,7 +187,9 @@ impl Discipline for Pie {
         let State { spec, law, controller, stream, .. } = &mut *self.0;
         if !arrival.fits(spec.limit) {
             Verdict::Refuse(Refusal::Full)
-        } else if controller.chooses(*law, controller.delay_s, arrival.bytes, stream) {
+        } else if controller.may_choose(*law, controller.delay_s, arrival.bytes)
+            && stream.chance(controller.probability)
+        {
             Verdict::too_long(spec.ecn && arrival.capable && controller.marks())
         } else {
             Verdict::Take
