@@ -43,7 +43,7 @@ const TIMESTAMPS: u8 = 8;
 /// Accurate ECN in its two orders: ECT(0) first, or ECT(1).
 const ACCECN0: u8 = 172;
 const ACCECN1: u8 = 174;
-/// RFC 7323 §2.2.
+/// RFC 7323 §2.3.
 const LARGEST_SCALE: u8 = 14;
 
 /// What has to be known of a connection.
@@ -227,7 +227,7 @@ impl Tcp {
     /// The options of a handshake, in the order in which Linux writes them.
     fn add_handshake(&self, header: &mut Header, (value, echo): (u32, u32)) {
         let tcp = &self.connection.tcp;
-        // RFC 6691: of the headers, only IP's and TCP's fixed ones are taken off the MTU.
+        // RFC 9293 §3.7.1: of the headers, only IP's and TCP's fixed ones are taken off the MTU.
         let size = tcp.payload_bytes + tcp.header_bytes - BARE_BYTES;
         let [high, low] = (size.min(u32::from(u16::MAX)) as u16).to_be_bytes();
         header.add(&[SEGMENT_SIZE, 4, high, low]);

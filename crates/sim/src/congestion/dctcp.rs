@@ -43,7 +43,7 @@ impl CongestionControl for Dctcp {
         self.acked += ack.delivered;
         self.marked += ack.marked;
         if self.rounds.is_over(ack) {
-            // §3.3, steps 4 to 7.
+            // §3.3, steps 4 to 8.
             self.alpha += self.g * ((self.marked / self.acked).min(1.0) - self.alpha);
             self.rounds.begin(ack);
             (self.acked, self.marked) = (0.0, 0.0);
@@ -59,7 +59,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
-        // §3.3, equation 2.
+        // §3.3, step 9.
         Some(loss.in_use * (1.0 - self.alpha / 2.0))
     }
 }

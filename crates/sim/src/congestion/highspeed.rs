@@ -1,11 +1,11 @@
 //! HighSpeed TCP (RFC 3649): increase and decrease depend on the window, so that the response function is
 //! 0.12 / p^0.835 at small loss rates.
 //!
-//! The increase is computed by the equations of §5, not looked up in the table of appendix B, which rounds it.
+//! The increase is computed by the equations of §5 and §7, not looked up in the table of appendix B, which rounds it.
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
 
-/// Standard TCP has a window of this over √p (§3); it gives Low_P of §5, 10⁻³ for 38 packets.
+/// Standard TCP has a window of this over √p (§5); it gives Low_P, 10⁻³ for 38 packets.
 const STANDARD: f64 = 1.2;
 
 /// HighSpeed TCP.
@@ -21,7 +21,7 @@ pub struct HighSpeed {
 }
 
 impl HighSpeed {
-    /// §5: b(w), the share of the window given up.
+    /// §7: b(w), the share of the window given up.
     fn decrease(&self, w: f64) -> f64 {
         if w <= self.low_window {
             return 0.5;
@@ -30,7 +30,7 @@ impl HighSpeed {
         0.5 + (self.high_decrease - 0.5) * place.min(1.0)
     }
 
-    /// §5: a(w) = w² p(w) 2 b(w) / (2 − b(w)), packets per round trip, where p(w) is a straight line in logarithms.
+    /// §7: a(w) = w² p(w) 2 b(w) / (2 − b(w)), packets per round trip, where p(w) is a straight line in logarithms.
     fn increase(&self, w: f64) -> f64 {
         if w <= self.low_window {
             return 1.0;
@@ -97,7 +97,7 @@ mod tests {
             (9991.0, 29.0, 0.21),
             (83981.0, 71.0, 0.10),
         ] {
-            // §5 has p(w) = 0.078 / w^1.2, two digits.
+            // §7 has p(w) = 0.078 / w^1.2, two digits.
             let computed = control.increase(window);
             assert!((computed / increase - 1.0).abs() < 0.04, "a({window}) = {computed}");
             assert!((control.decrease(window) - decrease).abs() < 0.006, "b({window})");

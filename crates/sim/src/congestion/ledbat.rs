@@ -6,15 +6,15 @@
 use super::{Ack, CongestionControl, ControlOption, Options, Window};
 use crate::time::Time;
 
-/// BASE_HISTORY: the base delay is the smallest of so many minutes (§2.4.2, at least 2; §4.2).
+/// BASE_HISTORY: the base delay is the smallest of so many minutes (§2.5).
 const BASE_HISTORY: usize = 10;
 /// Length of an interval of it, in seconds.
 const INTERVAL_S: f64 = 60.0;
-/// CURRENT_FILTER: the current delay is the smallest of so many samples (§2.4.2).
+/// CURRENT_FILTER: the current delay is the smallest of so many samples (§2.5; the filter is one of §2.4.2).
 const CURRENT_FILTER: usize = 4;
-/// ALLOWED_INCREASE: the window exceeds what was in flight by at most this (§2.4.2).
+/// ALLOWED_INCREASE: the window grows to what was in flight and at most this (§2.5; §2.4.2 would have it shrink to that, too).
 const ALLOWED_INCREASE: f64 = 1.0;
-/// MIN_CWND (§2.4.2), in packets.
+/// MIN_CWND (§2.5), in packets.
 const MIN_WINDOW: f64 = 2.0;
 
 /// The delays of a path, the latest and those without a queue (§2.4.2).

@@ -2,7 +2,8 @@
 //! rules of the receiver's window are in `receive_window.rs`.
 //!
 //! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_grow_window`, `tcp_enter_quickack_mode`,
-//! `__tcp_ack_snd_check`. Left out: that the delay of an ACK is bounded by an eighth of a round trip, and segmentation offload.
+//! `__tcp_ack_snd_check`. Left out: that a delay of more than 40 ms is bounded by a round trip (`tcp_send_delayed_ack`), and
+//! segmentation offload.
 
 use super::receive_window::{Beyond, ReceiveWindow};
 use crate::packet::Packet;

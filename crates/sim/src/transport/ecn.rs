@@ -2,7 +2,7 @@
 //! a receiver tells of them (RFC 3168 §6.1; RFC 8257 §3.2; by a counter: `accecn.rs`).
 //!
 //! The handshake agrees on it, but under profile `ns2`, which has none. Only data packets sent for the first time are capable
-//! (RFC 3168 §6.1.4 and §6.1.5): no ACK, no retransmission but under profile `ns2`, and no SYN without accurate ECN.
+//! (RFC 3168 §6.1.1, §6.1.4, §6.1.5): no ACK, no retransmission but under profile `ns2`, and no SYN without accurate ECN.
 
 use super::accecn::{Counted, Counter, EcnCounts, handshake};
 use super::signs::Signs;

@@ -169,7 +169,7 @@ fn slow_start_then_one_packet_per_round_trip() {
     assert_eq!(seen.actions[2], "ack 2: 11 12 13");
 }
 
-/// RFC 5681 §4.2, RFC 1122 §4.2.3.2: an ACK for every second packet, and no packet waits longer than
+/// RFC 5681 §4.2, RFC 9293 §3.8.6.3: an ACK for every second packet, and no packet waits longer than
 /// the timer.
 #[test]
 fn delayed_acks_for_every_second_packet_or_at_the_timeout() {
@@ -374,7 +374,7 @@ fn newreno_ends_recovery_without_a_burst() {
     assert_eq!(seen.from("ack 14")[..3], ["ack 14: 20", "ack 15: 21", "ack 16: 22"]);
 }
 
-/// RFC 6582 §4 (the impatient variant): only the first partial ACK restarts the timer.
+/// RFC 6582 §3.2 step 3: only the first partial ACK restarts the timer (RFC 3782 §4 calls that the impatient variant).
 #[test]
 fn newreno_restarts_the_timer_with_the_first_partial_ack_only() {
     let mut transfer =

@@ -4,8 +4,8 @@
 use crate::read::frame::Nanoseconds;
 use crate::read::quantiles::Times;
 
-/// A switch sooner than this part of a usual round trip after the one before it is of packets that overtook others
-/// (RFC 9312 §4.2.1).
+/// A switch sooner than this part of a usual round trip after the one before it is of packets that overtook others: a heuristic
+/// of the kind that RFC 9312 §3.8.2 has in mind.
 const SOON: u64 = 4;
 /// But not where so many packets in a row have the new value, and the same part of those before: a round trip may become short.
 const MANY: u64 = 3;

@@ -77,7 +77,7 @@ impl Linux {
         }
     }
 
-    /// Whether a round trip that is measured now counts: not within a second of a recovery (bictcp_acked).
+    /// Whether a round trip that is measured now counts: not within a second of a recovery (cubictcp_acked).
     pub(super) fn measures(&self, now: Time) -> bool {
         self.epoch.is_none_or(|epoch| jiffies(now) >= epoch.start + HZ)
     }
@@ -137,7 +137,7 @@ impl Linux {
         if time < epoch.k { epoch.origin.saturating_sub(offset) } else { epoch.origin + offset }
     }
 
-    /// Nothing was in flight from `last` on: the curve waits (bictcp_cwnd_event).
+    /// Nothing was in flight from `last` on: the curve waits (cubictcp_cwnd_event).
     pub(super) fn shift(&mut self, last: Time, now: Time) {
         if let Some(epoch) = &mut self.epoch {
             let now = jiffies(now);
@@ -145,7 +145,7 @@ impl Linux {
         }
     }
 
-    /// The window was reduced: bictcp_recalc_ssthresh.
+    /// The window was reduced: cubictcp_recalc_ssthresh.
     pub(super) fn reduce(&mut self) {
         self.epoch = None;
         self.counted.reset();

@@ -171,7 +171,7 @@ pub(super) mod tests {
         (rounds, window.cwnd)
     }
 
-    /// RFC 3742 §2 and §3: below the limit it doubles; above it grows by half of the limit in a round trip.
+    /// RFC 3742 §2: below the limit it doubles; above it grows by half of the limit in a round trip.
     #[test]
     fn limited_slow_start_is_linear_above_its_limit() {
         let sizes: Vec<f64> = (0..8).map(|rounds| grow(SlowStartKind::Limited, 0.0, rounds, |_| 0.1).1).collect();

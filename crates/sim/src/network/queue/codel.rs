@@ -87,7 +87,7 @@ impl Control {
         Some(head)
     }
 
-    /// The first packet of `line`, and whether the queue has been long for long (§5.4).
+    /// The first packet of `line`, and whether the queue has been long for long (§5.6).
     fn take(&mut self, law: Law, line: &mut Fifo, largest_bytes: u64, now_s: f64) -> Option<(Waiting, bool)> {
         let Some(head) = line.pop() else {
             (self.first_above_s, self.dropping) = (None, false);

@@ -28,7 +28,7 @@ pub struct PieSpec {
     pub ecn: bool,
 }
 
-/// §4.2: weights of the delay's distance from its target and of its change, in 1/s.
+/// Appendix A: weights of the delay's distance from its target and of its change (§4.2), in 1/s.
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
 /// §4.2: below each probability, what the change is divided by.

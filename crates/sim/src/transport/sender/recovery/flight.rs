@@ -362,7 +362,7 @@ mod tests {
         }
     }
 
-    /// RFC 8985 §3.4, example 1: of three packets the first two are lost; the ACK of the third, and a quarter of a
+    /// RFC 8985 §3.4, figure 1, event 5: of three packets the first two are lost; the ACK of the third, and a quarter of a
     /// round trip, show both.
     #[test]
     fn two_losses_before_one_arrival_show_after_the_reordering_window() {
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!((flight.lost(), flight.pipe()), (1, 1));
     }
 
-    /// RFC 8985 §3.4, example 2: a retransmission that is lost shows when what was sent after it arrives.
+    /// RFC 8985 §3.4, figure 1, event 7: a retransmission that is lost shows when what was sent after it arrives.
     #[test]
     fn a_lost_retransmission_shows() {
         let mut flight = flight(5);

@@ -29,7 +29,7 @@ impl Sender {
     }
 
     fn newreno_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        // RFC 6582 §3.2 step 1: only beyond what was outstanding at the last loss.
+        // RFC 6582 §3.2 step 2: only beyond what was outstanding at the last loss.
         if self.acked > self.recover || self.acked == 0 {
             self.fast_retransmit(env);
         } else {

@@ -30,7 +30,7 @@ impl Prr {
         let (ssthresh, pipe) = (ssthresh as i64, i64::from(pipe));
         self.delivered += i64::from(delivered);
         let count = if pipe > ssthresh {
-            // RFC 6937 §3.1, rounded up.
+            // RFC 6937 §3, rounded up.
             (self.delivered * ssthresh + self.flight - 1) / self.flight - self.out
         } else {
             // The slow-start reduction bound, or without a safe ACK the conservative one.
@@ -46,7 +46,7 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 6937 §4: twenty packets in flight, of which the first `lost` were; each of the others makes an ACK.
+    /// RFC 6937 §3.1: twenty packets in flight, of which the first `lost` were; each of the others makes an ACK.
     /// Returns how many packets each ACK released, from the first of recovery on.
     fn released(lost: i32, already_held: i32, ssthresh: f64) -> Vec<i32> {
         let mut pipe = 20 - lost - already_held;

@@ -158,7 +158,7 @@ impl Sender {
             self.timed_out = false;
             if std::mem::take(&mut self.recovering) {
                 if self.rack_state().prr.take().is_some() {
-                    // RFC 6937 §3.1: what the control keeps, whatever was sent.
+                    // What the control keeps, whatever was sent (Linux's tcp_end_cwnd_reduction; RFC 5681 §4.3: at most that).
                     self.window.cwnd = self.window.ssthresh;
                 } else if let Some(convergence) = self.rack_state().convergence.take() {
                     (self.window.cwnd, self.window.ssthresh) = (convergence.cwnd(), convergence.cwnd());

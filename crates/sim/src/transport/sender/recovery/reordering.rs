@@ -1,6 +1,6 @@
-//! For how long a packet that others overtook may only be late (RFC 8985 §6.2, steps 3 and 4): not at all, until packets are
-//! seen to overtake each other; then a quarter of the smallest round trip, and as much more in each round trip in which
-//! the receiver had a packet twice (RFC 2883), until 16 recoveries had none.
+//! For how long a packet that others overtook may only be late (RFC 8985 §6.2, steps 3 and 4): a quarter of the smallest round
+//! trip, but not at all in recovery or behind three arrivals, until packets are seen to overtake each other; from then on as
+//! much more in each round trip in which the receiver had a packet twice (RFC 2883), until 16 recoveries had none.
 
 /// Recoveries without a packet that came twice, after which it is a quarter again.
 const PERSISTS: u32 = 16;

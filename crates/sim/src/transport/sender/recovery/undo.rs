@@ -1,6 +1,6 @@
 //! Undoing a needless reduction of the window: an ACK that echoes the time of a packet's first transmission tells that it
-//! had not been lost, only late (RFC 3522 §3.2, the Eifel detection algorithm). What was given up comes back (RFC 4015
-//! §3.2; Linux's tcp_undo_cwnd_reduction).
+//! had not been lost, only late (RFC 3522 §3.2, the Eifel detection algorithm, without its step 5). Window and threshold are as
+//! before (Linux's tcp_undo_cwnd_reduction), where RFC 4015 §3.4 sets the window to what is in flight and a little more.
 
 use crate::congestion::Window;
 use crate::time::Time;

@@ -77,7 +77,7 @@ fn a_loss_that_the_probe_mends_reduces_the_window() {
     assert_eq!(ends.sender.window.ssthresh, 2.0);
 }
 
-/// RFC 6937 §4: one packet of twenty is lost; in recovery every other ACK lets one go, and ten are in flight
+/// RFC 6937 §3.1: one packet of twenty is lost; in recovery every other ACK lets one go, and ten are in flight
 /// at its end.
 #[test]
 fn recovery_sends_at_half_the_rate() {
