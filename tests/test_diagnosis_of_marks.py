@@ -48,7 +48,7 @@ def test_ecn_is_no_help_from_who_ignores_marks(*, ecn: bool) -> None:
     ],
 )
 def test_who_takes_each_mark_for_a_loss_beside_prague(queue: dict[str, Any], each: str, *, ecn: bool) -> None:
-    """What marks all alike gives Prague nearly all (RFC 9331, section 5); DualPI2 gives both as much (RFC 9332)."""
+    """What marks all alike gives Prague nearly all (RFC 9331 §4.3.1); DualPI2 gives both as much (RFC 9332)."""
     run = two(queue, CUBIC if ecn else {"congestion": "cubic"}, {"congestion": "prague"})
     few, most = rates(run)
     assert most > 5 * few
@@ -104,7 +104,7 @@ def test_ecn_is_no_help_where_all_get_less_by_it() -> None:
 @pytest.mark.parametrize("kind", ["codel", "fq-codel", "cake"])
 @pytest.mark.parametrize("tcp", [{"congestion": "reno"}, CUBIC])
 def test_codel_waits_for_as_long_as_round_trips_are(kind: str, tcp: dict[str, Any]) -> None:
-    """An interval of a long round trip keeps the window (RFC 8289 §4.3); a plain queue adds what it takes."""
+    """An interval of a long round trip keeps the window (RFC 8289 §4.2); a plain queue adds what it takes."""
     run = tl.simulate(
         tl.loads(f"""
         profile = "linux"

@@ -61,7 +61,7 @@ EXPECTED = {
     "fast": Expected(0.5, packets=20),
     # Alone it keeps 20 packets; two have half of the rate each, where its tuning has one of them keep 8, and rates follow that.
     "fast-at": Expected(0.5, packets=20, fair=False),
-    # A late flow takes what an earlier one has left in the queue for the delay of an empty path (RFC 6817 section 4.3).
+    # A late flow takes what an earlier one has left in the queue for the delay of an empty path (RFC 6817 section 4.4).
     "ledbat": Expected(0.5, packets=0.1 / 0.04 * BDP, fair=False, gives_way=True),
     "ledbat++": Expected(0.5, uses=0.75, packets=0.06 / 0.04 * BDP, gives_way=True),
     "copa": Expected(None, packets=8),

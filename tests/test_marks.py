@@ -103,7 +103,7 @@ def test_who_does_not_understand_marks_gets_none(kind: str) -> None:
 
 
 def test_dctcp_holds_the_queue_at_its_threshold() -> None:
-    """RFC 8257 §4.2: the queue stays near the threshold, and the link full; standard TCP halves at each mark."""
+    """RFC 8257 §1, §3.1: the queue stays near the threshold, the link full; standard TCP halves at each mark."""
     queues = {}
     for congestion in ("dctcp", "reno"):
         found = run("rfc", "threshold", congestion, ends=True, queue=True)

@@ -338,7 +338,7 @@ traffic.classic = { kind = "bulk", from = "x", to = "y", tcp.congestion = "cubic
 
 
 def test_dualpi2_keeps_l4s_short_beside_classic_traffic() -> None:
-    """RFC 9332 §1.1: both share one link, each with its delay."""
+    """RFC 9332 §1.4: both share one link, each with its delay."""
     scenario = tl.loads(L4S)
     flows = tl.simulate(scenario).flows
     l4s, classic = flows["goodput_bps"]
