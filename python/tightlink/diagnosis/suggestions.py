@@ -239,7 +239,7 @@ def _lengthen_queue(path: Path, cause: Cause, others: Others) -> Tried:
 
 
 def _longer_interval(path: Path, cause: Cause, others: Others) -> Iterator[Tried]:
-    """An interval of CoDel as long as the longest round trip, which is what it waits for an answer (RFC 8289 §4.3)."""
+    """An interval of CoDel as long as the longest round trip, which is what it waits for an answer (RFC 8289 §4.2)."""
     link = path.link(cause.where)
     times, _ = interval_for(link, max(others.beside.rtt_s, path.unfilled_rtt_s))
     by_interval = link.discipline in BY_INTERVAL and bool(times)

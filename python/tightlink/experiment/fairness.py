@@ -45,8 +45,8 @@ def fairness(flows: pl.DataFrame, run: Run | None = None) -> float | None:
 def sets_of_competitors(flows: pl.DataFrame, run: Run | None = None) -> list[pl.DataFrame]:
     """The sets of flows that compete: at the same time, for a link that is the busiest one on the way of one of them.
 
-    Flows that get what little their applications send compete for nothing (RFC 5166 section 2.3). Two that never meet
-    are in one set where both meet a third one.
+    Flows that get what little their applications send compete for nothing: throughput is subject to demand (RFC 5166
+    section 2.1.1). Two that never meet are in one set where both meet a third one.
     """
     wanting = _wanting(flows)
     if wanting.height < 2:  # noqa: PLR2004  # nobody competes alone

@@ -75,7 +75,7 @@ class Reno:
 
 @dataclass
 class HighSpeed:
-    """HighSpeed TCP, the equations of RFC 3649 §5."""
+    """HighSpeed TCP, the equations of RFC 3649 §5 and §7."""
 
     low: float = 38.0
     high: float = 83_000.0
@@ -84,7 +84,7 @@ class HighSpeed:
     high_decrease: float = 0.1
 
     def increment(self, window: float, since_s: float, rtt_s: float) -> float:
-        """The increase a(w) of RFC 3649 §5."""
+        """The increase a(w) of RFC 3649 §7."""
         del since_s, rtt_s
         if window <= self.low:
             return 1.0
