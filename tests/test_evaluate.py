@@ -387,7 +387,7 @@ def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtu
         label: found.values[f"{label}.unresponsive.{queued.PATH.label}.goodput_bps"] or 0
         for label in ("fq-codel", "drop-tail")
     }
-    # Four of five shares, less headers and random traffic; and what a stream of half of the link leaves.
+    # Four of five shares, less headers and random traffic; and what a stream of more than half of the link leaves.
     assert kept["fq-codel"] > 0.7 * queued.PATH.rate_bps > 0.5 * queued.PATH.rate_bps > kept["drop-tail"]
 
 

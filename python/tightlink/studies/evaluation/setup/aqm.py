@@ -1,7 +1,8 @@
 """The pack for queues: the tests of RFC 7928, each queue with its defaults over one bottleneck.
 
-Its levels of congestion are numbers of flows here; what drop-tail loses with each stands in the same table. BBR is what
-is aggressive, LEDBAT what gives way.
+Its levels of congestion are numbers of flows here, from fewer than its formulas have (§8.2.2 to §8.2.4: 7, 16 and 23
+for this path) to more; what drop-tail loses with each stands in the same table. BBR is what is aggressive, LEDBAT what
+gives way, with the target of RFC 6817, where §5.4 recommends 5 ms, and a gain of 10, which RFC 6817 forbids.
 """
 
 from collections.abc import Mapping
@@ -18,10 +19,10 @@ from tightlink.studies.evaluation.setup.samples import flows_of, loss_of
 #: A control that takes what it can, and one that gives way (RFC 6817).
 AGGRESSIVE: Final = "bbr"
 SCAVENGER: Final = "ledbat"
-#: Flows that load the link: mild, medium, heavy.
+#: Flows that load the link: little, as medium congestion has them, and far more.
 LEVELS: Final = (2, 16, 64)
-#: What the stream that does not answer takes of the link.
-STREAM: Final = 0.5
+#: What the stream that does not answer takes of the link: more than half of it (§5.3).
+STREAM: Final = 0.6
 #: What a stream takes of it that is more than all.
 FLOOD: Final = 1.2
 #: Initial windows of short transfers, in packets: of RFC 3390, and of RFC 6928.

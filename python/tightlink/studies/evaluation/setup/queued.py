@@ -1,7 +1,8 @@
 """What the tests of queues share: the bottleneck, flows of standard TCP, and how a test is made.
 
 Sections are those of RFC 7928. What it leaves open is chosen here and said in each test: a bottleneck of 20 Mbit/s and
-40 ms with a limit of two bandwidth-delay products, and CUBIC where it wants a control like standard TCP's.
+40 ms with a limit of two bandwidth-delay products. Standard TCP is CUBIC, as it is on most hosts, where the RFC (§3.3)
+has NewReno with SACK, and CUBIC for what is aggressive.
 
 Example:
     >>> several(4).flows, PATH.label
