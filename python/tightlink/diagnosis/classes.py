@@ -35,7 +35,7 @@ from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.words import listed, named
 from tightlink.scenario.dscp import CODE_POINTS
 
-#: Classes for media that adapt less than TCP does (RFC 4594 §4.3 to §4.5).
+#: Classes for media that adapt less than TCP does (RFC 4594 §4.3 and §4.5).
 _CLASSES: Final = ("AF41", "AF31")
 #: Sources that send at their own rate, whatever carries them.
 _AT_A_RATE: Final = ("cbr", "on-off", "video")
