@@ -50,7 +50,7 @@ def test_losses_that_have_cut_no_window_yet_do_not_hold_it() -> None:
 
 
 def test_hystart_that_left_late_does_not_hold_a_window_that_losses_hold() -> None:
-    """In a short queue few losses are enough, where round trips are long (RFC 9438, eq. 5)."""
+    """In a short queue few losses are enough, where round trips are long (RFC 9438 §5.1)."""
     queue = {"kind": "codel", "limit": "4000 packets", "interval": "600 ms", "target": "30 ms"}
     changes = {"link.sat.rate": "100 Mbit/s", "link.sat.queue": queue, "duration": "90 s"}
     run = _run(SLOTS, changes | {"traffic.d.tcp.window": "16 MiB"})

@@ -16,5 +16,5 @@ def renos_window(lost: float) -> float:
 
 
 def cubics_window(lost: float, rtt_s: float) -> float:
-    """CUBIC's, if that is more than Reno's: 1.054 (RTT / p)^0.75 (RFC 9438, eq. 5, with C = 0.4 and β = 0.7)."""
+    """CUBIC's, if that is more than Reno's: 1.054 (RTT / p)^0.75 (RFC 9438 §5.1, with C = 0.4 and β = 0.7)."""
     return 1.054 * float((rtt_s / lost) ** 0.75)

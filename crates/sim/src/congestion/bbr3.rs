@@ -26,11 +26,11 @@ const STARTUP_GAIN: f64 = 4.0 * std::f64::consts::LN_2;
 const DRAIN_GAIN: f64 = 0.5;
 /// Drain ends after so many round trips, whatever is in flight (§5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
-/// §5.6.1, DefaultCwndGain.
+/// §2.6, DefaultCwndGain.
 const CWND_GAIN: f64 = 2.0;
 /// Rounds for which aggregated ACKs are remembered (§5.5.9, ExtraAckedFilterLen).
 const EXTRA_ACKED_ROUNDS: usize = 10;
-/// The cycle in progress and the one before (§5.5.6, MaxBwFilterLen).
+/// The cycle in progress and the one before (§2.11, MaxBwFilterLen).
 const BANDWIDTH_CYCLES: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +57,12 @@ impl State {
         }
     }
 
-    /// §5.3.3.6, IsInAProbeBWState.
+    /// §5.3.3.9, IsInAProbeBWState.
     fn is_probe_bw(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// §5.3.3.6, IsProbingBW: sends more than the path was seen to carry.
+    /// §5.3.3.9, IsProbingBW: sends more than the path was seen to carry.
     fn is_accelerating(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
@@ -175,7 +175,7 @@ impl Bbr3 {
         packets.max(QUANTA).max(LEAST_WINDOW) + more
     }
 
-    /// §5.3.3.5, TargetInflight.
+    /// §5.3.3.8.3, TargetInflight.
     fn target(&self, window: &Window) -> f64 {
         self.bdp(1.0).min(window.cwnd)
     }
@@ -283,7 +283,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// §5.2.3, UpdateOnACK, after UpdateOnLoss for each packet lost.
+    /// §5.2.3, UpdateOnACK, after HandleLostPacket (§5.2.4) for each packet lost.
     fn on_sample(
         &mut self,
         window: &mut Window,
@@ -348,7 +348,7 @@ impl CongestionControl for Bbr3 {
         self.state as usize
     }
 
-    /// §5.2.1, BBROnInit: its round trip is one of an empty path where data find a queue of others.
+    /// §5.2.1, OnInit: its round trip is one of an empty path where data find a queue of others.
     fn on_handshake(&mut self, _now: Time, rtt_s: f64) {
         self.round_trips.open(rtt_s);
     }

@@ -219,7 +219,7 @@ fn mean_window(spec: &ControlSpec, loss: f64, rtt_s: f64) -> f64 {
     sum / rounds
 }
 
-/// Mean windows at periodic losses: RFC 5681 as Mathis has it, RFC 3649 §5, Kelly's a / (b p), RFC 9438 eq. 5.
+/// Mean windows at periodic losses: RFC 5681 as Mathis has it, RFC 3649 §5, Kelly's a / (b p), RFC 9438 §5.
 #[test]
 fn response_functions_are_those_of_the_sources() {
     const RTT_S: f64 = 0.1;

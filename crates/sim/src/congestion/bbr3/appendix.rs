@@ -451,7 +451,7 @@ fn case_21_losses_in_a_probe_lower_the_bound() {
     assert!(bench.control().probing.too_high && after < before && after >= 0.69 * before.min(BDP), "{before} {after}");
 }
 
-/// §5.3.3.4.2. A probe after one that lost too much ends where that one did. If nothing is lost by it, the next follows
+/// §5.3.3.6. A probe after one that lost too much ends where that one did. If nothing is lost by it, the next follows
 /// without a cruise, and stays.
 #[test]
 fn a_probe_after_losses_is_cautious() {

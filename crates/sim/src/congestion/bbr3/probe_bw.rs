@@ -8,11 +8,11 @@ use crate::congestion::rate_sample::RateSample;
 use crate::random::Stream;
 use crate::time::Time;
 
-/// Seconds from probe to probe: this, and up to one more at random (§5.3.3.5).
+/// Seconds from probe to probe: this, and up to one more at random (§5.3.3.8.3).
 const PROBE_WAIT_S: f64 = 2.0;
-/// Reno would have a loss in as many round trips as its window has packets; no more than this (§5.3.3.5).
+/// Reno would have a loss in as many round trips as its window has packets; no more than this (§5.3.3.8.3).
 const MOST_ROUNDS: f64 = 63.0;
-/// What is in flight for long grows by up to two to this power in a round trip (§5.3.3.6).
+/// What is in flight for long grows by up to two to this power in a round trip (§5.3.3.9).
 const MOST_DOUBLINGS: i32 = 30;
 
 /// What the ACKs now tell of (ack_phase).
@@ -45,7 +45,7 @@ pub(super) struct Probing {
     /// The last probe lost too much (prev_probe_too_high).
     pub too_high: bool,
     /// The last probe ended where the one before had lost too much, to see whether that still holds
-    /// (prev_probe_precautionary, §5.3.3.4.2).
+    /// (prev_probe_precautionary, §5.3.3.6).
     precautionary: bool,
 }
 
@@ -150,7 +150,7 @@ impl Bbr3 {
     /// IsTimeToGoDown.
     fn check_full(&mut self, window: &Window, sample: &RateSample, random: &mut Stream) {
         if self.probing.too_high && sample.in_flight_before + 1.0 > self.bounds.long_term {
-            // §5.3.3.4.2: at what was too much last time, look at what comes of it before staying there. The window, which
+            // §5.3.3.6: at what was too much last time, look at what comes of it before staying there. The window, which
             // is bounded by it, is full before the ACK and not after it (Linux: prior_in_flight).
             self.probing.precautionary = true;
         } else if self.window_use.is_limited() && window.cwnd >= self.bounds.long_term {

@@ -47,7 +47,7 @@ impl RoundTrips {
         self.least_s
     }
 
-    /// The SYN was acknowledged (BBROnInit).
+    /// The SYN was acknowledged (OnInit).
     pub(super) fn open(&mut self, rtt_s: f64) {
         self.least_s = rtt_s;
     }
