@@ -33,7 +33,7 @@ pub(super) struct Bounds {
     lost_in_round: bool,
     /// ACKs of this round trip that showed losses.
     gaps_in_round: u32,
-    /// Losses of what was sent while probing were not answered yet (bw_probe_samples).
+    /// Losses of what was sent while probing were not answered yet (is_bw_probe_sample).
     pub awaits_probe: bool,
 }
 
