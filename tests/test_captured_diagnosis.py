@@ -385,7 +385,7 @@ traffic.a = { kind = "bulk", from = "home", to = "net", tcp.ecn = true }
 
 @pytest.mark.parametrize("at", ["home", "router", "net"])
 def test_marks_that_keep_a_window_small_are_told_at_each_place(tmp_path: Path, at: str) -> None:
-    """CUBIC reduces its window once in a round trip with marks, however its receiver tells of them (RFC 9768 §1.3)."""
+    """CUBIC reduces its window once in a round trip with marks, however its receiver tells of them (RFC 9768 §1)."""
     scenario = tl.loads(_MARKED)
     found = []
     for ecn, option, said in (
