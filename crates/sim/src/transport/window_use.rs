@@ -103,8 +103,8 @@ impl WindowUse {
         self.limits || window.in_slow_start() && window.cwnd < f64::from(2 * self.most_in_round)
     }
 
-    /// There is something to send, and nothing outstanding: a window that was idle for longer than the retransmission timeout is
-    /// halved for each of them (RFC 2861 §3.1), down to the initial one, where RFC 5681 §4.1 would go at once.
+    /// There is something to send, and nothing outstanding: a window that was idle for longer than the retransmission timeout
+    /// is halved for each of them (RFC 2861 §3.1), down to the initial one, where RFC 5681 §4.1 would go at once.
     pub fn restart(&self, window: &mut Window, now: Time, timeout_s: f64) {
         let mut idle_s = now.since(self.last_sent);
         if self.keeps || idle_s <= timeout_s {
