@@ -51,7 +51,7 @@ impl CongestionControl for HighSpeed {
         ControlOption::packets("low_window", 38.0, "as Reno up to this window: Low_Window (§5)"),
         ControlOption::packets("high_window", 83_000.0, "end of the response function: High_Window (§5)"),
         ControlOption::number("high_p", 1e-7, [1e-12, 1e-3], "loss rate at the high window: High_P (§5)"),
-        ControlOption::number("high_decrease", 0.1, [0.01, 0.5], "share given up there: High_Decrease (§5)"),
+        ControlOption::number("high_decrease", 0.1, [0.01, 0.5], "share given up there: High_Decrease (§7)"),
     ];
 
     fn new(options: &Options<'_>) -> Self {

@@ -80,7 +80,7 @@ pub struct Ledbat {
 impl CongestionControl for Ledbat {
     const HELP: &'static str = "LEDBAT: background transfers, which yield to a queue of 100 ms (RFC 6817)";
     const OPTIONS: &'static [ControlOption] = &[
-        ControlOption::seconds("target", 0.1, "queueing delay that it aims at: TARGET, at most 100 ms (§2.4.2)"),
+        ControlOption::seconds("target", 0.1, "queueing delay that it aims at: TARGET, at most 100 ms (§2.5)"),
         ControlOption::number("gain", 1.0, [0.01, 1.0], "packets per round trip when there is no queue: GAIN"),
         ControlOption::switch(
             "slow_start",
