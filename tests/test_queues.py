@@ -373,3 +373,25 @@ def test_a_call_joins_the_l4s_queue_by_its_class() -> None:
         return float(flows.filter(flows["label"] == "call")["one_way_delay_p95_s"][0]) - 0.01
 
     assert delay({"l4s": ["EF"]}) < 0.002 < delay({})
+
+
+#: Two flows that are on and off and one that is not, twice what the line carries, through a queue that CoDel leaves alone.
+FLOOD = """\
+duration = "1 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms", queue = { kind = "fq-codel", limit = "100 packets", target = "90 s", interval = "100 s" } }
+traffic.one = { kind = "on-off", from = "a", to = "b", rate = "8 Mbit/s", on = "100 ms", off = "100 ms", udp.datagram = "1472 B" }
+traffic.two = { kind = "on-off", from = "a", to = "b", rate = "12 Mbit/s", on = "170 ms", off = "170 ms", udp.datagram = "1000 B" }
+traffic.three = { kind = "cbr", from = "a", to = "b", rate = "5 Mbit/s", udp.datagram = "700 B" }
+"""
+
+
+def test_a_full_fq_codel_drops_what_linux_drops() -> None:
+    """The packets that sch_fq_codel.c of Linux 6.12 drops, compiled for user space, of the same arrivals at the same line.
+
+    With a limit of 99 packets, to which the packet on the line does not count there.
+    """
+    packets = tl.simulate(tl.loads(FLOOD), trace=True).packets
+    dropped = packets.filter(event="d")["uid"].sort().to_list()
+    linux = Path(__file__).parent / "data" / "linux" / "fq-codel-drops.txt"
+    assert dropped == [int(number) for number in linux.read_text().split()]
+    assert len(dropped) > packets["uid"].n_unique() / 3
