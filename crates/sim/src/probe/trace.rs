@@ -90,6 +90,9 @@ impl<F: FnMut(&Record)> Listener for F {
     }
 }
 
+/// A packet in words: what it is, and when it was sent.
+type Words = (u64, u64, u64);
+
 /// Collects the trace of a run.
 #[derive(Debug)]
 pub struct Trace<'a, L> {
@@ -100,8 +103,8 @@ pub struct Trace<'a, L> {
     on_link: Vec<VecDeque<(f64, u64)>>,
     /// Numbers of the packets at each other stop, in order.
     at_stop: BTreeMap<u32, VecDeque<u64>>,
-    /// The records of packets that joined a queue, and whose departure from it is not known yet.
-    queued: BTreeMap<u32, VecDeque<Record>>,
+    /// The records of packets that joined a queue, and whose departure from it is not known yet, each with its packet's words.
+    queued: BTreeMap<u32, VecDeque<(Record, Words)>>,
     /// Number of the packet that the current event carries from link to link.
     carried: u64,
     next_uid: u64,
@@ -137,16 +140,18 @@ impl<'a, L: Listener> Trace<'a, L> {
         }
     }
 
-    /// The record of a packet that leaves a queue. Of packets that look alike, the first that came: they are of
-    /// one flow, which stays in order.
+    /// The record of a packet that leaves a queue. A retransmission looks like what it repeats, but for when it was sent. Of
+    /// packets that look alike in all, and where the queue has changed one, the first that came.
     fn take_queued(&mut self, link: u32, packet: Seen<'_>) -> Option<Record> {
         let flow = packet.flow();
         let queued = self.queued.get_mut(&link)?;
         let (kind, seq, size) = (packet.packet.kind(), packet.packet.seq(), packet.packet.size());
-        let same =
-            |record: &Record| record.flow == flow && record.kind == kind && record.seq == seq && record.size == size;
-        let place = queued.iter().position(same)?;
-        queued.remove(place)
+        let same = |(record, _): &(Record, Words)| {
+            record.flow == flow && record.kind == kind && record.seq == seq && record.size == size
+        };
+        let itself = |queued: &(Record, Words)| queued.1 == packet.packet.words() && same(queued);
+        let place = queued.iter().position(itself).or_else(|| queued.iter().position(same))?;
+        queued.remove(place).map(|(record, _)| record)
     }
 
     /// Where a packet on a link is among the others, which may have overtaken it.
@@ -208,7 +213,8 @@ impl<L: Listener> Probe for Trace<'_, L> {
         self.catch_up(key);
         let uid = self.uid(packet);
         self.listener.record(&record(Event::Enqueue, key.time, link, packet, uid));
-        self.queued.entry(link).or_default().push_back(record(Event::Dequeue, key.time, link, packet, uid));
+        let dequeue = record(Event::Dequeue, key.time, link, packet, uid);
+        self.queued.entry(link).or_default().push_back((dequeue, packet.packet.words()));
     }
 
     fn dequeued(&mut self, key: Key, link: u32, packet: Seen<'_>) {
