@@ -42,6 +42,8 @@ pub struct Changes {
     /// Until when that lasts.
     busy_until_s: f64,
     account: Option<Account>,
+    /// The account that samples have advanced: what sums up in other steps differs in its last digit.
+    sampled: Option<Account>,
     air: Option<Airtime>,
     estimate: Option<Estimate>,
     /// When it begins to change, in seconds.
@@ -86,6 +88,7 @@ impl Changes {
             busy_s: 0.0,
             busy_until_s: 0.0,
             account,
+            sampled: None,
             air,
             estimate,
             begins_s: 0.0,
@@ -249,10 +252,11 @@ impl Changes {
 
     /// What it is at `at_s`, which does not fall from call to call, where all that was granted has left at `departure_s`.
     pub fn sample(&mut self, at_s: f64, departure_s: f64) -> ChangesSample {
-        ChangesSample {
-            work: self.work(at_s, departure_s),
-            delay_s: self.propagation.seen_s((at_s - self.begins_s).max(0.0)),
-        }
+        let account = self.sampled.take().or_else(|| self.account.clone());
+        let whole = std::mem::replace(&mut self.account, account);
+        let work = self.work(at_s, departure_s);
+        self.sampled = std::mem::replace(&mut self.account, whole);
+        ChangesSample { work, delay_s: self.propagation.seen_s((at_s - self.begins_s).max(0.0)) }
     }
 
     /// When the line is free, as far as one knows at `now_s`, where all that was granted has left at `departure_s`.

@@ -86,6 +86,8 @@ struct Rare {
     bleaches_ecn: bool,
     /// Packets that the wire lost before the end of the run.
     packets_lost: u64,
+    /// Where samples are taken, when those of them are lost that are granted and still on their way, in seconds.
+    losses: Option<Vec<f64>>,
     /// Packets admitted that do not come out at the other end before the run ends.
     packets_late: u64,
 }
@@ -116,7 +118,9 @@ impl Link {
         let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
         let link = |(index, (spec, entity)): (usize, (&LinkSpec, Entity))| {
             let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
-            Self::new(spec, entity, Site { ns2, ..spec.site(scenario.profile, scenario.seed) }, end).noting_longer()
+            Self::new(spec, entity, Site { ns2, ..spec.site(scenario.profile, scenario.seed) }, end)
+                .noting_longer()
+                .noting_losses(scenario)
         };
         scenario.links.iter().zip(first..).enumerate().map(link).collect()
     }
@@ -149,9 +153,16 @@ impl Link {
                 bleaches_ecn: spec.bleaches_ecn,
                 begins_s: 0.0,
                 packets_lost: 0,
+                losses: None,
                 packets_late: 0,
             }),
         }
+    }
+
+    /// It notes when packets are lost, of which samples ask.
+    fn noting_losses(mut self, scenario: &Scenario) -> Self {
+        self.rare.losses = scenario.observe.interval_s.map(|_| Vec::new());
+        self
     }
 
     /// It notes what its delay, where it changes, adds to those of flows.
@@ -212,6 +223,9 @@ impl Link {
     #[inline(never)]
     fn altered(&mut self, packet: Packet, start: Time, delivery: Time) -> Altered {
         if self.loses_next(packet.size(), start) {
+            if let Some(losses) = &mut self.rare.losses {
+                losses.push(delivery.seconds());
+            }
             return Altered::Lost;
         }
         if self.rare.longer.is_some() {
@@ -347,13 +361,23 @@ impl Link {
         ServerTotals { busy_s: self.busy_until(reached), work: self.server.work(reached.seconds()), ..totals }
     }
 
+    /// Packets that the wire has lost by `now`, which does not fall from call to call: a loss that is decided with the grant
+    /// happens where the packet would have come out.
+    fn lost_by(&mut self, now: Time) -> u64 {
+        let ahead = self.rare.losses.as_mut().map_or(0, |losses| {
+            losses.retain(|&lost_s| lost_s >= now.seconds());
+            losses.len()
+        });
+        self.rare.packets_lost - ahead as u64
+    }
+
     /// What it is and did at `now`, up to which decisions are made.
     pub fn sample(&mut self, now: Key) -> LinkSample {
         LinkSample {
             waiting: self.waiting(now),
             busy_s: self.busy_until(now.time),
             changes: self.server.sample_changes(now.time),
-            dropped: self.refused() + self.packets_lost(),
+            dropped: self.refused() + self.lost_by(now.time),
             marked: self.managed.as_ref().map_or_else(|| self.server.marked(), |managed| managed.counts.marked),
             backlog_s: self.backlog_s(now.time),
         }
