@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.effects.designed import numbers
@@ -56,26 +57,58 @@ def joint_effects(
         nothing is left), p_lenth, sign ("+", "−").
     """
     values = numbers(runs, responses)
-    rows = [
-        row
-        for name, column in zip(responses, values.T, strict=True)
-        for row in _of_response(runs, factors, name, column, block)
-    ]
+    models: dict[bytes, _Model | None] = {}
+    rows: list[dict[str, object]] = []
+    for name, column in zip(responses, values.T, strict=True):
+        # Most responses are there in the same runs, of which there is one model.
+        there = np.isfinite(column)
+        if (key := there.tobytes()) not in models:
+            models[key] = _Model.of(runs, factors, there, block)
+        if (model := models[key]) is not None:
+            rows += _of_response(model, name, column[there])
     return pl.DataFrame(rows, schema_overrides={"error": pl.Float64, "t": pl.Float64}).select(_SCHEMA)
 
 
-def _of_response(
-    runs: pl.DataFrame, factors: Sequence[str], response: str, values: Array, block: str
-) -> list[dict[str, object]]:
-    there = np.isfinite(values)
-    kept, values = runs.filter(pl.Series(there)), values[there]
-    varied = [name for name in factors if kept[name].n_unique() == runs[name].n_unique()]
-    if not varied or len(values) <= len(varied):
-        return []
-    terms = [term for term in two_level(kept, varied).terms() if term.order <= (_ORDER if there.all() else 1)]
+@dataclass(frozen=True)
+class _Model:
+    """The linear model of all responses that the same runs have."""
+
+    terms: Sequence[Term]
+    design: Array
+    """A column for each block, then one for each term."""
+    inverse: Array
+    """Of the design's square."""
+    freedom: int
+
+    @classmethod
+    def of(cls, runs: pl.DataFrame, factors: Sequence[str], there: Array, block: str) -> _Model | None:
+        """The model of the runs that are there; none where they are too few."""
+        kept = runs.filter(pl.Series(there))
+        varied = [name for name in factors if kept[name].n_unique() == runs[name].n_unique()]
+        if not varied or kept.height <= len(varied):
+            return None
+        terms = [term for term in two_level(kept, varied).terms() if term.order <= (_ORDER if there.all() else 1)]
+        blocks = kept[block].to_list() if block else []
+        groups = [[each == one for each in blocks] for one in dict.fromkeys(blocks)] or [[True] * kept.height]
+        design = np.column_stack([*(np.asarray(group, float) for group in groups), *(term.signs / 2 for term in terms)])
+        freedom = kept.height - int(np.linalg.matrix_rank(design))
+        return cls(terms, design, np.linalg.pinv(design.T @ design), freedom)
+
+    def fit(self, values: Array) -> tuple[Array, Array]:
+        """Effects (high less low) and their standard errors, by least squares."""
+        found = self.inverse @ self.design.T @ values
+        left = values - self.design @ found
+        squares = float(left @ left) if self.freedom else math.nan
+        if squares < (_ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2 * len(values):
+            squares = 0.0
+        errors = np.sqrt(np.diag(self.inverse) * (squares / self.freedom if self.freedom else math.nan))
+        own = self.design.shape[1] - len(self.terms)
+        return found[own:], errors[own:]
+
+
+def _of_response(model: _Model, response: str, values: Array) -> list[dict[str, object]]:
     log = values.min() > 0 and values.max() > _SPREAD * values.min()
-    scale = np.log(values) if log else values
-    effects, errors, freedom = _fit(terms, scale, kept[block].to_list() if block else [])
+    effects, errors = model.fit(np.log(values) if log else values)
     pseudo, of_pseudo = lenth(np.abs(effects))
     mean = float(values.mean())
     return [
@@ -88,29 +121,14 @@ def _of_response(
             "effect": float(effect),
             "relative_effect": math.expm1(effect) if log else float(effect) / mean if mean else math.nan,
             "error": float(error),
-            "freedom": freedom,
+            "freedom": model.freedom,
             "t": float(effect / error) if error else math.nan,
-            "p": _p_value(float(effect), float(error), freedom),
+            "p": _p_value(float(effect), float(error), model.freedom),
             "p_lenth": _p_value(float(effect), pseudo, of_pseudo),
             "sign": sign(float(effect)),
         }
-        for term, effect, error in zip(terms, effects, errors, strict=True)
+        for term, effect, error in zip(model.terms, effects, errors, strict=True)
     ]
-
-
-def _fit(terms: Sequence[Term], values: Array, blocks: Sequence[object]) -> tuple[Array, Array, int]:
-    """Effects (high less low), their standard errors, and the degrees of freedom of these; by least squares."""
-    groups = [[each == block for each in blocks] for block in dict.fromkeys(blocks)] or [[True] * len(values)]
-    design = np.column_stack([*(np.asarray(group, float) for group in groups), *(term.signs / 2 for term in terms)])
-    inverse = np.linalg.pinv(design.T @ design)
-    found = inverse @ design.T @ values
-    freedom = len(values) - int(np.linalg.matrix_rank(design))
-    left = values - design @ found
-    squares = float(left @ left) if freedom else math.nan
-    if squares < (_ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2 * len(values):
-        squares = 0.0
-    errors = np.sqrt(np.diag(inverse) * (squares / freedom if freedom else math.nan))
-    return found[len(groups) :], errors[len(groups) :], freedom
 
 
 def _p_value(effect: float, error: float, freedom: float) -> float:
