@@ -146,7 +146,8 @@ def oscillation(
     peak = _peak(spectrum, critical)
     period = 1 / _between(spectrum, peak)
     # Where there is a peak, a filter's hump must not take a part of it for noise.
-    amplitude = _amplitude(Spectrum.of(values, interval_s, smoothed=False), float(spectrum.frequency_hz[peak]))
+    plain = Spectrum.of(values, interval_s, smoothed=False) if spectrum.smoothed.any() else spectrum
+    amplitude = _amplitude(plain, float(spectrum.frequency_hz[peak]))
     return Oscillation(
         samples=count,
         interval_s=interval_s,
