@@ -451,7 +451,7 @@ def test_a_chain_goes_the_way_of_the_simulation(run: tl.Run) -> None:
     within = (completed["observed"] >= completed["low"]) & (completed["observed"] <= completed["high"])
     assert within.mean() > 0.9  # type: ignore[operator]
     # And not because the band holds anything: the chain of an idle network is far outside of it.
-    idle = from_users(tl.simulate(tl.FourTier(duration="60 s", scale=0.01, sources="high").scenario()))
+    idle = from_users(tl.simulate(tl.FourTier(duration="30 s", scale=0.01, sources="high").scenario()))
     assert idle.states[:4] == chains.states[:4]
     thinking, busy = (
         one.evolution().filter(pl.col("state") == "thinking")[-1].row(0, named=True) for one in (idle, chains)
