@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from in_real_time import measures
-from programs import needs
+from in_real_time import SideBySide, measured, measures, measures_side_by_side
+from programs import lacking, needs
 from tightlink.measure import sender_iperf3
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant, Times
 
@@ -36,25 +35,34 @@ FILE = (
 STOPPED = 'traffic.app = { kind = "bulk", from = "a", to = "b", start = "0.2 s", stop = "1.2 s", tcp = { congestion = "reno", window = "10 packets" } }'
 
 
-@measures
+APPLICATIONS = {
+    "cbr": (CBR, "probe"),
+    "cbr faster than the link": (TOO_FAST, "probe"),
+    "on-off": (BURSTS, "probe"),
+    "on-off over UDP": (DATAGRAMS, "probe"),
+    "bulk of a size": (FILE, "probe"),
+    "bulk that is stopped": (STOPPED, "probe"),
+    "cbr of iperf3": (CBR, "iperf3"),
+}
+
+
+@pytest.fixture(scope="module")
+def applications() -> SideBySide:
+    """All of them, over a link each."""
+    return SideBySide({
+        name: (tl.loads(WIRE + traffic), {"sender": sender})
+        for name, (traffic, sender) in APPLICATIONS.items()
+        if sender != "iperf3" or lacking("iperf3") is None
+    })  # fmt: skip
+
+
+@measures_side_by_side
 @pytest.mark.parametrize(
-    ("traffic", "sender"),
-    [
-        pytest.param(CBR, "probe", id="cbr"),
-        pytest.param(TOO_FAST, "probe", id="cbr faster than the link"),
-        pytest.param(BURSTS, "probe", id="on-off"),
-        pytest.param(DATAGRAMS, "probe", id="on-off over UDP"),
-        pytest.param(FILE, "probe", id="bulk of a size"),
-        pytest.param(STOPPED, "probe", id="bulk that is stopped"),
-        pytest.param(CBR, "iperf3", id="cbr of iperf3", marks=iperf3),
-    ],
-)  # fmt: skip
-def test_goodput_is_that_of_the_simulator(traffic: str, sender: str) -> None:
-    scenario = tl.loads(WIRE + traffic)
-    try:
-        run = measure(scenario, sender=sender, tries=3)
-    except InvalidMeasurementError as error:
-        pytest.skip(str(error))
+    "name", [pytest.param(name, marks=[iperf3] if "iperf3" in name else []) for name in APPLICATIONS]
+)
+def test_goodput_is_that_of_the_simulator(name: str, applications: SideBySide) -> None:
+    traffic, sender = APPLICATIONS[name]
+    scenario, run = tl.loads(WIRE + traffic), applications.run(name)
     flow, simulated = (each.flows.row(0, named=True) for each in (run, tl.simulate(scenario)))
     assert flow["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.05)
     # The data of iperf3 start a few round trips after its start.
@@ -69,15 +77,11 @@ def test_a_transfer_is_complete_when_its_last_hole_is_filled() -> None:
     """Packets behind a lost one have come long before it: a round trip of 40 ms, which the measurement has to count."""
     scenario = tl.loads("""
 profile = "linux"
-duration = "2 s"
+duration = "0.8 s"
 link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "100 packets", loss = { packets = [5] } }
 traffic.file = { kind = "bulk", from = "a", to = "b", bytes = "100 kB", start = "0.1 s", tcp.congestion = "reno" }
 """)
-    try:
-        run = measure(scenario, tries=3)
-    except InvalidMeasurementError as error:
-        pytest.skip(str(error))
-    (found,), (simulated,) = (each.completions.rows(named=True) for each in (run, tl.simulate(scenario)))
+    (found,), (simulated,) = (each.completions.rows(named=True) for each in (measured(scenario), tl.simulate(scenario)))
     assert found["packets_retransmitted"] == simulated["packets_retransmitted"] == 1
     assert found["completion_s"] == pytest.approx(simulated["completion_s"], abs=0.005)
     assert (found["bytes"], found["ideal_s"]) == (simulated["bytes"], simulated["ideal_s"])
