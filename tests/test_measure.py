@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import tightlink as tl
-from in_real_time import measures, needs_links
-from programs import needs
+from in_real_time import SideBySide, measures, measures_side_by_side, needs_links
+from programs import lacking, needs
 from tightlink import cli
 from tightlink.commands import emulate as emulate_command
 from tightlink.commands import measure_file
@@ -62,16 +62,46 @@ traffic.bulk = { kind = "bulk", flows = 2, from = "net.left[*]", to = "net.right
 """
 
 
-def _measured(scenario: tl.Scenario | str, **options: Any) -> Run:
-    try:
-        return measure(tl.loads(scenario) if isinstance(scenario, str) else scenario, **options, tries=3)
-    except InvalidMeasurementError as error:
-        pytest.skip(str(error))
+DOWN = """
+profile = "linux"
+duration = "4 s"
+link.home = { ends = ["server", "home"], rate = "20 Mbit/s", delay = "10 ms", queue.kind = "cake", reverse.rate = "500 kbit/s" }
+traffic.down = { kind = "bulk", from = "server", to = "home" }
+"""
+# Packets in disorder, and drawn alike: of ten one takes 7 ms longer, and of five one comes twice.
+DISORDER = VOICE.replace("3 Mbit/s", "1 Mbit/s").replace(
+    "queue", 'reorder = { probability = "10 %", delay = "7 ms" }, duplicate = "20 %", queue'
+)
+BESIDE = """
+profile = "linux"
+duration = "2 s"
+link.wire = { ends = ["a", "b"], rate = "4 Mbit/s", delay = "10 ms", queue = "40 packets" }
+traffic.old = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
+traffic.new = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+"""
+MIXED = FTP + VOICE.splitlines()[-1].replace("3 Mbit/s", "400 kbit/s")
+ACK_FILTER = {"kind": "cake", "ack_filter": "aggressive"}
 
 
-@measures
-def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
-    run = _measured(FTP, echo_s=0.2)
+@pytest.fixture(scope="module")
+def real() -> SideBySide:
+    """What is compared with its simulation, over a link each."""
+    wanted: dict[str, tuple[tl.Scenario, dict[str, Any]]] = {
+        "a window": (tl.loads(FTP), {"echo_s": 0.2}),
+        "datagrams": (tl.loads(VOICE), {}),
+        "disorder": (tl.loads(DISORDER), {}),
+        "ACK filter": (tl.loads(DOWN).set("link.home.reverse.queue", ACK_FILTER), {}),
+        "a group": (tl.loads(PAIRS), {}),
+        "two controls": (tl.loads(BESIDE), {}),
+    }
+    if lacking("iperf3") is None:
+        wanted["iperf3"] = (tl.loads(MIXED), {"sender": "iperf3"})
+    return SideBySide(wanted)
+
+
+@measures_side_by_side
+def test_a_window_is_exact_in_packets(tmp_path: Path, real: SideBySide) -> None:
+    run = real.run("a window")
     flow, simulated = run.flows.row(0, named=True), tl.simulate(tl.loads(FTP)).flows.row(0, named=True)
     assert flow["label"] == "ftp"
     assert flow["packets_dropped"] == 0
@@ -93,9 +123,9 @@ def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
     assert again.manifest["relay"]["lateness"]["invalid"] is False
 
 
-@measures
-def test_datagrams_are_dropped_as_in_the_simulator() -> None:
-    run = _measured(VOICE)
+@measures_side_by_side
+def test_datagrams_are_dropped_as_in_the_simulator(real: SideBySide) -> None:
+    run = real.run("datagrams")
     flow, simulated = (each.flows.row(0, named=True) for each in (run, tl.simulate(tl.loads(VOICE))))
     assert 0 <= run.manifest["sender"]["late_p99_s"] <= run.manifest["sender"]["late_max_s"]
     assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], abs=3)
@@ -105,11 +135,11 @@ def test_datagrams_are_dropped_as_in_the_simulator() -> None:
     assert flow["congestion"] == ""
 
 
-@measures
-def test_datagrams_come_twice_and_out_of_order_as_in_the_simulator() -> None:
-    disorder = 'reorder = { probability = "10 %", delay = "7 ms" }, duplicate = "20 %"'
-    text = VOICE.replace("3 Mbit/s", "1 Mbit/s").replace("queue", f"{disorder}, queue")
-    flow, simulated = (each.flows.row(0, named=True) for each in (_measured(text), tl.simulate(tl.loads(text))))
+@measures_side_by_side
+def test_datagrams_come_twice_and_out_of_order_as_in_the_simulator(real: SideBySide) -> None:
+    flow, simulated = (
+        each.flows.row(0, named=True) for each in (real.run("disorder"), tl.simulate(tl.loads(DISORDER)))
+    )
     # Drawn packet by packet alike: about 100 datagrams and 20 copies, of which the last may come after the end.
     assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], abs=3)
     assert flow["packets_delivered"] == pytest.approx(simulated["packets_delivered"], abs=4)
@@ -118,29 +148,21 @@ def test_datagrams_come_twice_and_out_of_order_as_in_the_simulator() -> None:
     assert flow["one_way_delay_p95_s"] == pytest.approx(simulated["one_way_delay_p95_s"], abs=0.003)
 
 
-@measures
-def test_the_ack_filter_drops_what_it_drops_in_the_simulator() -> None:
+@measures_side_by_side
+def test_the_ack_filter_drops_what_it_drops_in_the_simulator(real: SideBySide) -> None:
     """Real ACKs of a download wait before a way back of a fortieth of its rate."""
-    text = """
-profile = "linux"
-duration = "4 s"
-link.home = { ends = ["server", "home"], rate = "20 Mbit/s", delay = "10 ms", queue.kind = "cake", reverse.rate = "500 kbit/s" }
-traffic.down = { kind = "bulk", from = "server", to = "home" }
-"""
-    back = {"kind": "cake", "ack_filter": "aggressive"}
-    scenario = tl.loads(text).set("link.home.reverse.queue", back)
-    real, simulated = _measured(scenario), tl.simulate(scenario)
-    for goodput in zip(real.flows["goodput_bps"], simulated.flows["goodput_bps"], strict=True):
+    runs = (real.run("ACK filter"), tl.simulate(tl.loads(DOWN).set("link.home.reverse.queue", ACK_FILTER)))
+    for goodput in zip(*(run.flows["goodput_bps"] for run in runs), strict=True):
         assert goodput[0] == pytest.approx(goodput[1], rel=0.1)
-    dropped = [run.links.filter(link="home.reverse")["packets_dropped"].item() for run in (real, simulated)]
+    dropped = [run.links.filter(link="home.reverse")["packets_dropped"].item() for run in runs]
     # A few at a time, while slow start fills the way back: 66 and 82 when this was written. Without the filter none is.
     assert min(dropped) > 20
     assert max(dropped) < 3 * min(dropped)
 
 
-@measures
-def test_flows_of_a_group_end_with_their_bytes() -> None:
-    run = _measured(PAIRS)
+@measures_side_by_side
+def test_flows_of_a_group_end_with_their_bytes(real: SideBySide) -> None:
+    run = real.run("a group")
     assert run.flows["label"].to_list() == ["bulk[0]", "bulk[1]"]
     assert run.flows["congestion"].to_list() == ["cubic", "cubic"]
     assert run.flows["stop_s"].max() < 1.5  # type: ignore[operator]
@@ -153,19 +175,10 @@ def test_flows_of_a_group_end_with_their_bytes() -> None:
     assert 0.0 <= run.manifest["receivers"]["p50_s"] <= run.manifest["receivers"]["max_s"]
 
 
-BESIDE = """
-profile = "linux"
-duration = "2 s"
-link.wire = { ends = ["a", "b"], rate = "4 Mbit/s", delay = "10 ms", queue = "40 packets" }
-traffic.old = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
-traffic.new = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
-"""
-
-
-@measures
-def test_each_flow_of_a_host_has_its_own_congestion_control() -> None:
+@measures_side_by_side
+def test_each_flow_of_a_host_has_its_own_congestion_control(real: SideBySide) -> None:
     """The probe asks the kernel afterwards which one its connection had."""
-    run, simulated = _measured(BESIDE), tl.simulate(tl.loads(BESIDE))
+    run, simulated = real.run("two controls"), tl.simulate(tl.loads(BESIDE))
     assert run.flows.select("label", "congestion").rows() == [("old", "reno"), ("new", "cubic")]
     assert run.flows["goodput_bps"].sum() == pytest.approx(simulated.flows["goodput_bps"].sum(), rel=0.05)
 
@@ -195,11 +208,10 @@ def test_where_a_default_is_refused_a_route_names_the_control() -> None:
     assert allowed.metrics == {}
 
 
-@measures
+@measures_side_by_side
 @iperf3
-def test_iperf3_is_a_witness() -> None:
-    mixed = FTP + VOICE.splitlines()[-1].replace("3 Mbit/s", "400 kbit/s").replace("cbr", "cbr", 1)
-    run = _measured(mixed, sender="iperf3")
+def test_iperf3_is_a_witness(real: SideBySide) -> None:
+    run = real.run("iperf3")
     ftp, voice = run.flows.iter_rows(named=True)
     assert ftp["goodput_bps"] == pytest.approx(1.5e6, rel=0.2)
     assert voice["goodput_bps"] == pytest.approx(400e3 * 972 / 1000, rel=0.2)
