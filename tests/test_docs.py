@@ -23,6 +23,7 @@ import io
 import os
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,8 +51,11 @@ DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 LANGUAGES: Final = {"toml", "python", "console", "rust", "tcl", "text"}
 FLAGS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-#: What a plain shell must run: pipes, quotes within quotes.
-_SHELL: Final = re.compile(r"[|;&><'`]|\$\(")
+#: What a plain shell must run, where it is not quoted: pipes, variables.
+_SHELL: Final = re.compile(r"[|;&<>`$\\]")
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"`$\\]*\"")
+#: Where the output of a command goes instead.
+_INTO: Final = re.compile(r" > ?(\S+)$")
 #: tshark does not like to be run by root, as it is where tests run in containers.
 _AS_ROOT: Final = r"(?m)^Running as user \"root\".*\n"
 #: What is said beside a measurement on a busy machine.
@@ -168,10 +172,17 @@ class Reader:
             return 0, ""
         if program in {"git", "cd", ".", "pip"}:
             return 0, ""
-        if program == "tightlink" and not _SHELL.search(command):
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-                return cli.main([word.replace('"', "") for word in _words(command)[1:]]), out.getvalue()
+        plain = _QUOTED.sub('""', command)
+        into = _INTO.search(plain)
+        if program == "tightlink" and not _SHELL.search(_INTO.sub("", plain)):
+            said = io.StringIO()
+            line = command.removesuffix(into[0]) if into else command
+            with contextlib.ExitStack() as stack:
+                out = stack.enter_context((self.folder / into[1]).open("w", encoding="utf-8")) if into else said
+                stack.enter_context(contextlib.redirect_stdout(out))
+                stack.enter_context(contextlib.redirect_stderr(said))
+                code = cli.main(shlex.split(line)[1:])
+            return code, said.getvalue()
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-c", command],
