@@ -38,6 +38,7 @@ def mean_window(law: Law, loss: float, *, rtt_s: float, losses: int, seed: int |
     With a seed the distances between losses are random, as if each packet were lost by itself; else all are equal.
     """
     draw = None if seed is None else np.random.default_rng(seed)
+    increment = law.increment
     # Where Reno would be: a beginning that is soon forgotten.
     window, sent, rounds = max(2.0, 1 / math.sqrt(loss)), 0.0, 0.0
     for number in range(losses + _SETTLING):
@@ -47,10 +48,10 @@ def mean_window(law: Law, loss: float, *, rtt_s: float, losses: int, seed: int |
             left -= window
             packets += window
             passed += 1
-            window += law.increment(window, passed * rtt_s, rtt_s)
+            window += increment(window, passed * rtt_s, rtt_s)
         share = left / window
         packets, passed = packets + left, passed + share
-        window += share * law.increment(window, passed * rtt_s, rtt_s)
+        window += share * increment(window, passed * rtt_s, rtt_s)
         window = max(1.0, law.cut(window))
         if number >= _SETTLING:
             sent, rounds = sent + packets, rounds + passed
@@ -83,14 +84,18 @@ class HighSpeed:
     low_p: float = 1e-3
     high_decrease: float = 0.1
 
+    def __post_init__(self) -> None:
+        """What is the same for every window."""
+        self._span = math.log(self.high / self.low)
+        self._exponent = math.log(self.high_p / self.low_p) / self._span
+
     def increment(self, window: float, since_s: float, rtt_s: float) -> float:
         """The increase a(w) of RFC 3649 §7."""
         del since_s, rtt_s
         if window <= self.low:
             return 1.0
         b = self._decrease(window)
-        exponent = math.log(self.high_p / self.low_p) / math.log(self.high / self.low)
-        p = self.low_p * math.pow(window / self.low, exponent)
+        p = self.low_p * math.pow(window / self.low, self._exponent)
         return window * window * p * 2 * b / (2 - b)
 
     def cut(self, window: float) -> float:
@@ -100,7 +105,7 @@ class HighSpeed:
     def _decrease(self, window: float) -> float:
         if window <= self.low:
             return 0.5
-        share = math.log(window / self.low) / math.log(self.high / self.low)
+        share = math.log(window / self.low) / self._span
         return 0.5 + (self.high_decrease - 0.5) * share
 
 
@@ -133,9 +138,9 @@ class HTcp:
         """2 (1 − β) α(Δ), with α scaled by the round trip over 100 ms."""
         del window
         past_s = since_s - 1.0
-        alpha = 1.0
-        if past_s > 0:
-            alpha = max(1.0, (1 + 10 * past_s + past_s * past_s / 4) / min(10.0, max(0.5, 0.1 / rtt_s)))
+        if past_s <= 0:
+            return 2 * (1 - self.beta)
+        alpha = max(1.0, (1 + 10 * past_s + past_s * past_s / 4) / min(10.0, max(0.5, 0.1 / rtt_s)))
         return 2 * (1 - self.beta) * alpha
 
     def cut(self, window: float) -> float:
@@ -180,14 +185,24 @@ class Cubic:
     _reno: float = field(default=0.0, init=False)
     _prior: float = field(default=0.0, init=False)
 
+    def __post_init__(self) -> None:
+        """Begin as after a loss."""
+        self._settle()
+
+    def _settle(self) -> None:
+        """The time K of the cubic function and its plateau, which are the same until the next loss (§4.2)."""
+        self._k = math.cbrt(max(0.0, self.top - self._begin) / self.c)
+        self._most = max(self.top, self._begin)
+
     def increment(self, window: float, since_s: float, rtt_s: float) -> float:
         """Towards the cubic function a round trip ahead, or Reno's window where that is more (§4.2, §4.3)."""
-        friendly = 3 * (1 - self.beta) / (1 + self.beta) if self._reno < self._prior else 1.0
-        self._reno += friendly
-        k = math.cbrt(max(0.0, self.top - self._begin) / self.c)
-        now, ahead = (self.c * (t - k) ** 3 + max(self.top, self._begin) for t in (since_s, since_s + rtt_s))
-        if now < self._reno:
-            return max(0.0, self._reno - window)
+        reno = self._reno
+        reno += 3 * (1 - self.beta) / (1 + self.beta) if reno < self._prior else 1.0
+        self._reno = reno
+        k, top = self._k, self._most
+        if self.c * (since_s - k) ** 3 + top < reno:
+            return max(0.0, reno - window)
+        ahead = self.c * (since_s + rtt_s - k) ** 3 + top
         return min(max(ahead - window, 0.0), window / 2)
 
     def cut(self, window: float) -> float:
@@ -196,4 +211,5 @@ class Cubic:
         lower = self.fast_convergence and window < self.top
         self.top = window * (1 + self.beta) / 2 if lower else window
         self._begin = self._reno = self.beta * window
+        self._settle()
         return self._begin
