@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attack import contents
-from attack._sweeps import QUEUE, SCENARIO
+from attack._scenario import SCENARIO
+from attack._sweeps import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

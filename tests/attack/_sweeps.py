@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from functools import cache
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
+
+from attack._scenario import SCENARIO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from multiprocessing.context import ForkServerContext, ForkServerProcess
 
-SCENARIO = """\
-profile = "ns2"
-duration = "1 s"
-link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-traffic.noise = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
-observe.interval = "100 ms"
-"""
 QUEUE = "link.wire.queue"
 #: Exit codes of a process that swept: it was done, or another one worked there.
 DONE, REFUSED = 0, 2
@@ -30,7 +27,11 @@ def processes() -> ForkServerContext:
     """Where processes come from that have imported what they need."""
     context = multiprocessing.get_context("forkserver")
     needed = ["experiment.running", "experiment.plan", "scenario.resolve", "simulate", "studies.running", "_core"]
-    context.set_forkserver_preload(["numpy", "polars", *(f"tightlink.{name}" for name in needed)])
+    context.set_forkserver_preload(["numpy", "polars", *(f"tightlink.{name}" for name in needed), "attack._ready"])
+    # Older versions of Python do not tell their server where modules are.
+    here = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(here)):
+        forkserver.ensure_running()
     return context
 
 
