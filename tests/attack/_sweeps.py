@@ -9,7 +9,6 @@ from functools import cache
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest import mock
 
 from attack._scenario import SCENARIO
 
@@ -25,9 +24,12 @@ DONE, REFUSED = 0, 2
 @cache
 def processes() -> ForkServerContext:
     """Where processes come from that have imported what they need."""
+    # Not at the top: the processes, which import this module, do not need it.
+    from unittest import mock
+
     context = multiprocessing.get_context("forkserver")
     needed = ["experiment.running", "experiment.plan", "scenario.resolve", "simulate", "studies.running", "_core"]
-    context.set_forkserver_preload(["numpy", "polars", *(f"tightlink.{name}" for name in needed), "attack._ready"])
+    context.set_forkserver_preload(["numpy.ma", "polars", *(f"tightlink.{name}" for name in needed), "attack._ready"])
     # Older versions of Python do not tell their server where modules are.
     here = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(here)):
