@@ -1,7 +1,7 @@
 """What tests use that run in real time over links that this machine emulates: marks, and measurements side by side.
 
-A test that compares figures is tried three times: what is wrong is wrong each time, a machine that others keep busy is not. What
-begins, ends and is cleaned up has one try.
+A test that compares figures is tried three times: what is wrong is wrong each time, a machine that others keep busy is not. One
+of several that are made side by side has three tries alone after that. What begins, ends and is cleaned up has one try.
 """
 
 from __future__ import annotations
