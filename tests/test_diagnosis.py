@@ -13,13 +13,11 @@ import pytest
 
 import tightlink as tl
 from diagnosis_cases import BLOAT, CASES, named, of_source
-from in_real_time import measures
+from in_real_time import SideBySide, measures_side_by_side
 from tightlink import cli
 from tightlink.diagnosis import CAUSES, Diagnosis, Why, why
 from tightlink.diagnosis.answers import MOST_SAID
 from tightlink.diagnosis.kernel import disagreement
-from tightlink.measure.measuring import measure
-from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
 
 
@@ -64,13 +62,17 @@ def test_captured(case: dict[str, Any], tmp_path: Path) -> None:
     _check(case, run.why(largest))
 
 
-@measures
+@pytest.fixture(scope="module")
+def real() -> SideBySide:
+    """The measured cases, over a link each."""
+    cases = [case for case in CASES if case["source"] == "measured"]
+    return SideBySide({case["name"]: (tl.loads(case["scenario"], file="case.toml"), {}) for case in cases})
+
+
+@measures_side_by_side
 @pytest.mark.parametrize("case", of_source("measured"))
-def test_measured(case: dict[str, Any]) -> None:
-    try:
-        run = measure(tl.loads(case["scenario"], file="case.toml"), tries=3)
-    except InvalidMeasurementError as error:
-        pytest.skip(str(error))
+def test_measured(case: dict[str, Any], real: SideBySide) -> None:
+    run = real.run(case["name"])
     _check(case, run.why(case["flow"]))
     (diagnosis,) = run.why(case["flow"]).diagnoses
     if run.flows["transport"][0] == "tcp":
