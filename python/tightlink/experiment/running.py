@@ -8,10 +8,11 @@ import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from tightlink.errors import Argument, ScenarioError, closest, one_of
+from tightlink.errors import Argument, ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.campaign import Failed
 from tightlink.experiment.cells import Cell
@@ -30,6 +31,7 @@ from tightlink.experiment.stored import FORMAT, table_of, tables_of
 from tightlink.experiment.workplace import Workplace, occupied, place_of
 from tightlink.lazy import np, pl
 from tightlink.run import Framed, Run
+from tightlink.scenario import Scenario, loads_stored
 
 #: Sums of a million numbers in another order differ by less, as a share.
 _ROUNDED: Final = 1e-9
@@ -57,7 +59,10 @@ def run(
     folder = place_of(output)
     with occupied(folder, MARKER, "sweep") as place:
         store = Store(folder / "runs", place)
-        place.claim(_marker(plan), "identity", lambda _: "the sweep of another scenario", store.recognised)
+        own = _marker(plan)
+        place.claim(
+            own, "identity", lambda _: "the sweep of another scenario", store.recognised, partial(_is_same, own)
+        )
         sweep = _Sweep(plan, store)
         with closing(engine(jobs, cluster)) as on:
             sweep.run(on, watch)
@@ -68,12 +73,24 @@ def run(
 
 def of_scenario(plan: Plan) -> str:
     """A hash of the scenario that a plan varies, with its defaults."""
-    text = json.dumps(plan.scenario.explicit().written(), sort_keys=True)
+    return _identity_of(plan.scenario)
+
+
+def _identity_of(scenario: Scenario) -> str:
+    text = json.dumps(scenario.explicit().written(), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _marker(plan: Plan) -> dict[str, Any]:
     return {"format": FORMAT, "identity": of_scenario(plan), "scenario": plan.scenario.to_toml()}
+
+
+def _is_same(own: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
+    """Whether a marker is of the same scenario: an older version filled in other defaults, or fewer of them."""
+    try:
+        return bool(_identity_of(loads_stored(held["scenario"], "")) == own["identity"])
+    except (TightlinkError, KeyError):
+        return False
 
 
 class _Sweep:

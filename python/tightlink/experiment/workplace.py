@@ -82,12 +82,14 @@ class Workplace:
         key: str,
         another: Callable[[Mapping[str, Any]], str],
         recognised: Callable[[DamagedError], bool],
+        same: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     ) -> None:
         """Make the folder known for what it is to hold, unless it holds something else.
 
         ``own`` is the marker of a folder that is begun, ``key`` what of it tells folders apart; that of a folder that
         continues is left as it is. ``another`` says in words what a folder with another marker holds, and
         ``recognised`` whether what else is there shows what it holds, so that a damaged marker can be made again.
+        ``same`` says whether a marker that tells another folder is one of an older version that means the same.
 
         Raises:
             DamagedError: The marker is damaged, and nothing else shows what the folder holds.
@@ -100,7 +102,9 @@ class Workplace:
             if not recognised(error):
                 raise
         if held is not None and held.get(key) != own[key]:
-            raise TightlinkError(f"{self.folder}: holds {another(held)}; choose another folder")
+            if not same(held):
+                raise TightlinkError(f"{self.folder}: holds {another(held)}; choose another folder")
+            held = {**held, key: own[key]}
         self.mark(held or own)
 
     def check(self) -> None:
