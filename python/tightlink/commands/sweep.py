@@ -36,6 +36,7 @@ from tightlink.experiment.folder import Experiment
 from tightlink.experiment.invalid import CHECK_FIRST_S, invalid
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
+from tightlink.experiment.store import Store
 from tightlink.experiment.summary import censored, copied, width_of
 from tightlink.laboratory.engine import check_engine
 from tightlink.lazy import pl
@@ -129,6 +130,8 @@ def _command(file: Path, **options: object) -> str:
 def _run(
     plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool
 ) -> Experiment:
+    if told := Store(folder / "runs").outdated():
+        say(f"{folder}: {told}")
     with watching() as watch:
         experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
     for note in plan.notes[len(plan.design.notes) :]:
@@ -139,7 +142,8 @@ def _run(
     done = (status == "done").sum()
     if (there := done - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
-    if (others := experiment.store.count() - done) > 0:
+    outdated = experiment.store.of_other_engines().total()
+    if (others := experiment.store.count() - outdated - done) > 0:
         say(f"{others} more runs are kept there, of other levels: table and report are of what this command names")
     cells = experiment.summary
     if not json_:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from warnings import warn
 
+from tightlink import arguments
 from tightlink.calls import CALLER, answered
 from tightlink.errors import TightlinkWarning
 from tightlink.experiment.factors import Factor
@@ -21,6 +22,7 @@ from tightlink.experiment.invalid import CHECK_FIRST_S, invalid
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
+from tightlink.experiment.store import Store
 from tightlink.progress import check_watch
 from tightlink.scenario import Scenario
 from tightlink.scenario.as_keys import as_keys
@@ -85,8 +87,8 @@ def sweep(  # noqa: PLR0913
         TightlinkError: The folder holds something else.
 
     Warns:
-        TightlinkWarning: A combination cannot be simulated, which is told before the first run; later, one missed its
-            precision, or runs failed (`Experiment.warnings`).
+        TightlinkWarning: A combination cannot be simulated, or runs in the folder are of another engine, which is told
+            before the first run; later, one missed its precision, or runs failed (`Experiment.warnings`).
 
     Example:
         >>> import tightlink as tl
@@ -104,6 +106,8 @@ def sweep(  # noqa: PLR0913
     plan = Plan.of(scenario, vary, **settings)
     if told := invalid(plan.cells, within_s=CHECK_FIRST_S).sentences():
         warn("\n".join(told), TightlinkWarning, stacklevel=CALLER)
+    if output is not None and (outdated := Store(arguments.path("output", output) / "runs").outdated()):
+        warn(f"{output}: {outdated}", TightlinkWarning, stacklevel=CALLER)
     found = run(plan, output, jobs=jobs, cluster=cluster, watch=watch)
     for text in found.warnings:
         warn(text, TightlinkWarning, stacklevel=CALLER)

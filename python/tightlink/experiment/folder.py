@@ -24,7 +24,7 @@ from tightlink.experiment.campaign import failed
 from tightlink.experiment.grid import grid
 from tightlink.experiment.precision import missed
 from tightlink.experiment.store import Store
-from tightlink.experiment.stored import marker_of, opened, table_of
+from tightlink.experiment.stored import engine_of, marker_of, opened, table_of
 from tightlink.experiment.summary import cell
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
@@ -98,7 +98,8 @@ class Experiment:
             if self.description and not (self._place / RUNS).exists():
                 there = f"{several(self.store.count(), 'run')} of it are kept"
                 again = "the same command, or tl.sweep with this folder as output, continues it"
-                raise TightlinkError(f"{self.folder}: the sweep is not finished; {there}, and {again}")
+                outdated = f"; {outdated}" if (outdated := self.store.outdated()) else ""
+                raise TightlinkError(f"{self.folder}: the sweep is not finished; {there}, and {again}{outdated}")
             ending = "; it holds a run, which tl.open_run opens" if holds_run(self.folder) else ""
             raise TightlinkError(
                 f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS}){ending}"
@@ -131,11 +132,20 @@ class Experiment:
 
     def _scanned(self, file: Path, columns: Collection[str] = ()) -> pl.LazyFrame:
         """A Parquet file, compared with its checksum when it is asked for first, and when it is another one."""
-        state = file.stat()
+        try:
+            state = file.stat()
+        except FileNotFoundError:
+            self._check_there()
+            raise DamagedError(file, "it is missing") from None
         key = (file, state.st_ino, state.st_size, state.st_mtime_ns)
         frame = scan_parquet(file, columns, checked=key in self._checked)
         self._checked.add(key)
         return frame
+
+    def _check_there(self) -> None:
+        """Refuse to read on in a folder that was moved: what is not there is no empty table."""
+        if not self._place.is_dir():
+            raise TightlinkError(f"{self.folder}: was moved or removed since it was opened; open it where it is now")
 
     @property
     def flows(self) -> pl.LazyFrame:
@@ -218,6 +228,7 @@ class Experiment:
     @property
     def own(self) -> list[str]:
         """Tables that the study made of its runs, such as ``responses``; ``runs`` is the first."""
+        self._check_there()
         found = sorted(file.stem for file in self._place.glob("*.parquet"))
         return sorted(found, key=lambda name: name != _RUNS)
 
@@ -239,9 +250,7 @@ class Experiment:
         own = self.own
         if file := self._file(name):
             return self._scanned(file, () if name in own else ["run", *schema(name)])
-        done = self.runs.filter(pl.col("status") == "done")
-        identities = done.select("identity").unique().collect()["identity"].sort()
-        files = [file for identity in identities if (file := self.store.file(identity)).exists()]
+        done, files = self.runs.filter(pl.col("status") == "done"), self._files()
         holding = [file for file in files if name in check(file, [name], needed=True)]
         if holding:
             return named(done, table_of(holding, name))
@@ -252,8 +261,19 @@ class Experiment:
     @property
     def tables(self) -> list[str]:
         """The names of the tables that some run has."""
-        held = {name for file in self.store.files() for name in check(file, (), needed=True)}
+        # Of the runs of this table: a store may have others, of other levels or of another engine.
+        held = {name for file in self._files() for name in check(file, (), needed=True)}
         return [name for name in TABLES if name in held]
+
+    @property
+    def engine_behaviour(self) -> int | None:
+        """The behaviour of the engine that made the runs; nothing of measurements, or where no run is done."""
+        return next((made for file in self._files() if (made := engine_of(file)) is not None), None)
+
+    def _files(self) -> list[Path]:
+        """The files of the runs that are done, as far as they are there."""
+        identities = self.runs.filter(pl.col("status") == "done").select("identity").unique().collect()["identity"]
+        return [file for identity in identities.sort() if (file := self.store.file(identity)).exists()]
 
     def _check_tables(self, *names: str) -> None:
         known = [*self.own, *TABLES]
@@ -297,7 +317,7 @@ class Experiment:
     def _select(self, name: str) -> str:
         """The table in the files of the runs, which are lists of rows."""
         types = {"text": "varchar", "integer": "bigint", "number": "double"}
-        there = [file for file in self.store.files() if name in check(file, [name], needed=True)]
+        there = [file for file in self._files() if name in check(file, [name], needed=True)]
         if not there:
             columns = (f'null::{types[column.type]} as "{column.name}"' for column in TABLES[name])
             return f"select null::varchar as run, {', '.join(columns)} where false"
@@ -312,6 +332,7 @@ class Experiment:
         """The runs that failed, by name: their ``error`` and their ``scenario`` as TOML."""
         file = self._place / FAILURES
         if not file.exists():
+            self._check_there()
             return {}
         listed = parsed_json(file)
         if not isinstance(listed, list):

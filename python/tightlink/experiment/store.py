@@ -7,14 +7,17 @@ taken for new ones.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.checksums import DamagedError, check
-from tightlink.experiment.stored import opened, run_of
+from tightlink.experiment.stored import engine_of, opened, run_of
 from tightlink.experiment.work import Done, Simulation
 from tightlink.experiment.workplace import Workplace
 from tightlink.files import whole
+from tightlink.lazy import _core
+from tightlink.numbers import several
 from tightlink.run import Run
 from tightlink.simulate import prepare
 from tightlink.tables import TABLES
@@ -44,6 +47,21 @@ class Store:
     def count(self) -> int:
         """How many runs are there."""
         return len(self.files())
+
+    def of_other_engines(self) -> Counter[int]:
+        """How many runs are there that this engine does not use, by the behaviour of the one that made them."""
+        made = (engine_of(file) for file in self.files())
+        return Counter(each for each in made if each is not None and each != _core.engine_behaviour)
+
+    def outdated(self) -> str:
+        """What to say of these before runs are made: that they stay, and are not used; nothing where there are none."""
+        if not (others := self.of_other_engines()):
+            return ""
+        behaviours = " and ".join(str(each) for each in sorted(others))
+        made = f"{several(others.total(), 'run')} of engine behaviour {behaviours}"
+        return (
+            f"kept there, and not used: {made}; what of them is needed is simulated again, by {_core.engine_behaviour}"
+        )
 
     def file(self, identity: str) -> Path:
         """Where the run of an identity is, if it is there."""

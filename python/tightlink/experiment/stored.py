@@ -57,6 +57,15 @@ def run_of(
     return Run(scenario, manifest, _Stored(file, [name for name in TABLES if name in tables], checked))
 
 
+def engine_of(file: Path) -> int | None:
+    """The behaviour of the engine that made the run in a file; nothing where that cannot be read."""
+    try:
+        manifest = json.loads(pl.read_parquet(as_named(file), columns=["manifest"], glob=False)["manifest"][0])
+        return int(manifest["engine_behaviour"])
+    except (OSError, ValueError, LookupError, TypeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+
+
 def check_format(found: int, place: str) -> None:
     """Refuse what only a newer version understands.
 
@@ -124,6 +133,8 @@ class _Stored:
         self._checked = set(checked)
 
     def read(self, name: str) -> pl.DataFrame:
+        if not self._file.exists():
+            raise TightlinkError(f"{self._file}: is not there any more, since the run was opened")
         if name not in self._checked:
             check(self._file, [name], needed=True)
             self._checked.add(name)

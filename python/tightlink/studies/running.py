@@ -177,8 +177,10 @@ def study(  # noqa: PLR0913
         place.claim({_STUDY: asked.name}, _STUDY, lambda held: f"the study {held[_STUDY]}", store.recognised)
         with errors_of(Path(asked.file)):
             tasks = asked.all_tasks()
-        if store.count():
-            tell(f"{store.count()} runs are in {store.folder} already")
+        if outdated := store.outdated():
+            tell(f"{folder}: {outdated}")
+        if there := store.count() - store.of_other_engines().total():
+            tell(f"{there} runs are in {store.folder} already")
         elif progress is not None and cluster is None:
             tell(_how_long(tasks, jobs))
         runs, failures = attempted(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
