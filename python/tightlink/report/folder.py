@@ -96,6 +96,7 @@ def write_run(
         lead=lead(run),
         sections=sections(run, sequence=sequence, between_s=between_s),
         seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
+        engine_behaviour=run.manifest.get("engine_behaviour"),
         warnings=run.warnings,
         laboratories=laboratories,
     )
@@ -111,10 +112,12 @@ def _of_study(place: Path, target: Path) -> Path:
     """What can be said without the study itself: its claims, its runs, its figures."""
     parts = []
     seeds: list[int] = []
+    made = None
     runs = place / RUNS
     if runs.exists():
         frame = read_parquet(runs)
         seeds = frame["seed"].drop_nulls().to_list() if "seed" in frame.columns else []
+        made = Experiment(place).engine_behaviour if {"run", "status", "identity"} <= {*frame.columns} else None
         parts.append(Section("Runs", "", [Table.first(frame, 500, "runs")]))
     figures = sorted((place / "figures").glob("*.svg"))
     if figures:
@@ -128,6 +131,7 @@ def _of_study(place: Path, target: Path) -> Path:
         sections=parts,
         figures=figures,
         seeds=seeds,
+        engine_behaviour=made,
     )
 
 

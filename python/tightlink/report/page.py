@@ -54,6 +54,7 @@ def write(  # noqa: PLR0913
     sections: Sequence[Section] = (),
     figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     seeds: Iterable[int] = (),
+    engine_behaviour: int | None = None,
     command: str | None = None,
     warnings: Sequence[str] = (),
     laboratories: Sequence[Offer] = (),
@@ -71,6 +72,7 @@ def write(  # noqa: PLR0913
         sections: What follows, in order.
         figures: Figures for papers that the footer names: files, or a folder of them.
         seeds: Seeds of the runs.
+        engine_behaviour: Of the engine that made the runs; without it, this one's.
         command: What made the report; without it, the command line of this process, if it is ours.
         warnings: What must be read before the results are trusted.
         laboratories: Scenarios to open in the lab, for which the report contains the engine.
@@ -107,7 +109,7 @@ def write(  # noqa: PLR0913
         picture=shown,
         sections=parts,
         figures=_figures(figures, target.parent),
-        facts=_facts(seeds, command),
+        facts=_facts(seeds, command, engine_behaviour),
         laboratory=Markup(embedded(laboratories) if laboratories else ""),  # noqa: S704
         charts=bool(data.sets),
         data=_safe(data.sets),
@@ -246,13 +248,13 @@ def _figures(figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     return [Path(os.path.relpath(file, folder)).as_posix() for file in files]
 
 
-def _facts(seeds: Iterable[int], command: str | None) -> list[tuple[str, str]]:
+def _facts(seeds: Iterable[int], command: str | None, made: int | None) -> list[tuple[str, str]]:
     """What the footer says of how the report came about."""
     import tightlink
 
     listed = list(dict.fromkeys(seeds))
     made_by = command if command is not None else _command()
-    facts = [("Tightlink", str(tightlink.__version__)), ("engine behaviour", str(_core.engine_behaviour))]
+    facts = [("Tightlink", str(tightlink.__version__)), ("engine behaviour", str(made or _core.engine_behaviour))]
     if listed:
         facts.append(("seed" if len(listed) == 1 else "seeds", ranges(listed)))
     if made_by:

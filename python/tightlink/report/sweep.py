@@ -161,6 +161,7 @@ def write_found(found: Found, target: Path, *, name: str, with_lab: bool = False
         lead=_lead(found),
         sections=sections(found),
         seeds=sorted(set(found.runs["seed"].to_list())),
+        engine_behaviour=found.experiment.engine_behaviour,
         command=found.description.get("command") or None,
         warnings=_warnings(found),
         laboratories=_laboratories(found, f"Sweep {name}") if with_lab else (),

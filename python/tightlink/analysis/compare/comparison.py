@@ -254,12 +254,21 @@ def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]
 
 def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
     found = [f"{title}: {warning}" for title, run in zip(SIDES, runs, strict=True) for warning in run.warnings]
+    found += _engines(*(run.manifest.get("engine_behaviour") for run in runs))
     first, second = (run.source for run in runs)
     if first == SIMULATION and second != SIMULATION:
         found.append(f"the first is a {first} and the second a {second}: changes are relative to the first")
     if values.is_empty():
         found.append("the two have no flow, link or node in common")
     return (*found, *(_unlike_durations(values) if CAPTURE in {first, second} else ()))
+
+
+def _engines(first: int | None, second: int | None) -> tuple[str, ...]:
+    """That two versions simulated, which is no difference of what was simulated."""
+    if first is None or second is None or first == second:
+        return ()
+    made = f"the first was simulated by engine behaviour {first}, the second by {second}"
+    return (f"{made}: what differs may be the engine's; simulate both by one version to know what is not",)
 
 
 def _unlike_durations(values: pl.DataFrame) -> Iterator[str]:
@@ -334,7 +343,8 @@ def _of_experiments(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
     combination = f"combination of {', '.join(shared)}" if shared else "run that ended"
-    warnings = () if values.height else (f"the two have no {combination} in common",)
+    engines = _engines(*(side.engine_behaviour for side in sides))
+    warnings = (*engines, *(() if values.height else (f"the two have no {combination} in common",)))
     measured = ["source" in frame.columns for frame in frames]
     agreements = {}
     if measured[0] != measured[1]:
