@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.checksums import read_json, write_json
+from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, write_json, write_table
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core
 from tightlink.run import Run
@@ -132,3 +133,42 @@ def test_a_folder_that_was_moved_is_told(scenario: tl.Scenario, tmp_path: Path, 
     shutil.rmtree(tmp_path / "moved")
     with pytest.raises(TightlinkError, match="is not there any more, since the run was opened"):
         run.table("flows")
+
+
+def test_columns_that_an_older_version_did_not_write_are_empty(scenario: tl.Scenario, tmp_path: Path) -> None:
+    found = tl.simulate(scenario)
+    folder = found.save(tmp_path / "run")
+    own = found.flows.drop("rtt_p95_s", "queueing_delay_p95_s", "latency_max_s")
+    write_table(folder / "flows.parquet", own.with_columns(warp_factor=pl.lit(9.0)))
+    run = tl.open_run(folder)
+    assert run.flows.columns == [*found.flows.columns, "warp_factor"]
+    assert run.flows["rtt_p95_s"].to_list() == [None]
+    assert run.report(tmp_path / "report.html").exists()
+    assert run.why().diagnoses
+    assert repr(tl.compare(found, run))
+    write_table(folder / "flows.parquet", own.drop("goodput_bps"))
+    with pytest.raises(DamagedError, match=r"no column goodput_bps, as what older versions .* make the run again"):
+        _ = tl.open_run(folder).flows
+    write_table(folder / "flows.parquet", own.with_columns(pl.col("goodput_bps").cast(pl.String)))
+    with pytest.raises(DamagedError, match="column goodput_bps is String, where Float64 was expected"):
+        _ = tl.open_run(folder).flows
+
+
+def test_tables_of_all_runs_of_an_older_version_have_empty_columns(folder: Path) -> None:
+    table = folder / "tables" / "flows.parquet"
+    columns = read_parquet(table).columns
+    write_table(table, read_parquet(table).drop("rtt_p95_s"))
+    flows = tl.experiment.open(folder).flows.collect()
+    assert (flows.columns, flows["rtt_p95_s"].to_list()) == (columns, [None, None])
+
+
+def test_keys_of_a_newer_version_are_told_with_it(scenario: tl.Scenario, tmp_path: Path) -> None:
+    folder = tl.simulate(scenario).save(tmp_path / "run")
+    text = scenario.to_toml() + "warp = 9\n"
+    (folder / "scenario.toml").write_text(text, encoding="utf-8")
+    newer = {"version": "99.0.0", "scenario_checksum": of_text(text)}
+    write_json(folder / "manifest.json", read_json(folder / "manifest.json") | newer)
+    with pytest.raises(
+        TightlinkError, match=f"unknown key.*; Tightlink 99.0.0 wrote it, and this is {tl.__version__}$"
+    ):
+        tl.open_run(folder)

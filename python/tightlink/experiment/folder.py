@@ -249,7 +249,7 @@ class Experiment:
         self._check_tables(name)
         own = self.own
         if file := self._file(name):
-            return self._scanned(file, () if name in own else ["run", *schema(name)])
+            return self._scanned(file) if name in own else _completed(self._scanned(file, ["run"]), name)
         done, files = self.runs.filter(pl.col("status") == "done"), self._files()
         holding = [file for file in files if name in check(file, [name], needed=True)]
         if holding:
@@ -389,6 +389,13 @@ class Experiment:
         of = f" over {', '.join(self.varied)}" if self.varied else ""
         copies = ", in which nothing is random: replications are copies" if self.description.get("copies") else ""
         return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}{copies}>"
+
+
+def _completed(rows: pl.LazyFrame, table: str) -> pl.LazyFrame:
+    """The table of all runs with the columns that an older version wrote it without, which have no values."""
+    there = set(rows.collect_schema().names())
+    missing = [pl.lit(None, kind).alias(name) for name, kind in schema(table).items() if name not in there]
+    return rows.with_columns(missing).select("run", *schema(table), pl.exclude("run", *schema(table)))
 
 
 def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -14,8 +14,8 @@ from typing import Any, Final
 from tightlink.checksums import DamagedError, as_named, check, parsed_json, sealed, without_checksum, write_table
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
-from tightlink.run import Run
-from tightlink.scenario import Scenario, loads_stored
+from tightlink.run import Run, completed, stored_scenario
+from tightlink.scenario import Scenario
 from tightlink.tables import TABLES, schema
 
 #: Raised with every change that older versions cannot read.
@@ -46,8 +46,9 @@ def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str
     check_format(int(row["format"]), str(file))
     if not row["identity"].startswith(file.stem):
         raise DamagedError(file, "it holds the run of another name")
-    scenario = scenario or loads_stored(row["scenario"], str(file))
-    return run_of(file, scenario, json.loads(row["manifest"]), tables, checked=read)
+    manifest = json.loads(row["manifest"])
+    scenario = scenario or stored_scenario(row["scenario"], str(file), manifest)
+    return run_of(file, scenario, manifest, tables, checked=read)
 
 
 def run_of(
@@ -116,7 +117,11 @@ def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataF
 def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
     types: Any = {"identity": pl.String} | {name: pl.List(pl.Struct(schema(name))) for name in names}
     places = list(map(as_named, files))
-    return pl.scan_parquet(places, missing_columns="insert", extra_columns="ignore", schema=types, glob=False)
+    # Tables of other versions have other columns, which are fields here.
+    other = pl.ScanCastOptions(missing_struct_fields="insert", extra_struct_fields="ignore")
+    return pl.scan_parquet(
+        places, missing_columns="insert", extra_columns="ignore", schema=types, cast_options=other, glob=False
+    )
 
 
 def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
@@ -139,7 +144,7 @@ class _Stored:
             check(self._file, [name], needed=True)
             self._checked.add(name)
         rows: pl.Series = pl.read_parquet(as_named(self._file), columns=[name], glob=False)[name][0]
-        return rows.struct.unnest()
+        return completed(rows.struct.unnest(), name, self._file)
 
     @property
     def stored_bytes(self) -> int:

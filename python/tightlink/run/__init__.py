@@ -4,6 +4,7 @@ from tightlink.run.folder import CAPTURE, MEASUREMENT, SIMULATION, TRACE, holds_
 from tightlink.run.given import check_run
 from tightlink.run.run import Run, open_run
 from tightlink.run.tables import Framed, Simulated
+from tightlink.run.versions import completed, stored_scenario
 
 __all__ = [
     "CAPTURE",
@@ -14,7 +15,9 @@ __all__ = [
     "Run",
     "Simulated",
     "check_run",
+    "completed",
     "holds_run",
     "is_there",
     "open_run",
+    "stored_scenario",
 ]

@@ -18,7 +18,8 @@ from tightlink.errors import TightlinkError
 from tightlink.files import before_written, check_empty, of_file, remove_leftovers
 from tightlink.lazy import pl
 from tightlink.run.tables import Source
-from tightlink.scenario import Scenario, loads_stored
+from tightlink.run.versions import completed, stored_scenario
+from tightlink.scenario import Scenario
 from tightlink.tables import TABLES
 
 _MANIFEST: Final = "manifest.json"
@@ -86,7 +87,8 @@ def read(path: Path) -> tuple[Scenario | None, dict[str, Any], Source]:
             ending = ", but that of many: tightlink.experiment.open opens it" if several else ""
             raise TightlinkError(f"{path}: no run is there (no {_MANIFEST}){ending}")
         checksum = manifest.pop(_OF_SCENARIO, None)
-        return None if checksum is None else _scenario(path / _SCENARIO, checksum), manifest, _Saved(path)
+        scenario = None if checksum is None else _scenario(path / _SCENARIO, checksum, manifest)
+        return scenario, manifest, _Saved(path)
 
 
 @contextmanager
@@ -99,7 +101,7 @@ def _advising(folder: Path) -> Iterator[None]:
         raise DamagedError(error.path, error.reason, advice) from None
 
 
-def _scenario(file: Path, checksum: str) -> Scenario:
+def _scenario(file: Path, checksum: str, manifest: Mapping[str, Any]) -> Scenario:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -108,7 +110,7 @@ def _scenario(file: Path, checksum: str) -> Scenario:
         raise DamagedError(file, "it is no text") from None
     if of_text(text) != checksum:
         raise DamagedError(file, f"its content does not match its checksum in {_MANIFEST}")
-    return loads_stored(text, str(file))
+    return stored_scenario(text, str(file), manifest)
 
 
 def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bool:
@@ -190,7 +192,7 @@ class _Saved:
         file = self._folder / f"{name}.parquet"
         try:
             with _advising(self._folder):
-                return read_parquet(file, needed=True)
+                return completed(read_parquet(file, needed=True), name, file)
         except FileNotFoundError:
             raise TightlinkError(f"{file}: is not there any more, since the run was opened") from None
 
