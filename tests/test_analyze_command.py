@@ -55,6 +55,12 @@ def test_regimes(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["analyze", "regimes", ROUTERS, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["A"]["governs"], found["B"]["governs"]) == ("packets_per_s", None)
+    length = found["A"]["lengths"][0]
+    for name in ("onset", "decline", "loss_onset"):
+        assert length[f"{name}_packets_per_s"] == length[name]
+    bits = 8 * length["packet_bytes"]
+    assert length["onset_bps"] == {end: bits * rate for end, rate in length["onset"].items()}
+    assert "loss_onset_bps" in length
     assert cli.main(["analyze", "regimes", ROUTERS, "--load", "load_reported"]) == 2
     assert "no column load_reported" in capsys.readouterr().err
 

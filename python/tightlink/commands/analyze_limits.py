@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from tightlink import plots
 from tightlink.analysis import measurements
@@ -70,11 +70,20 @@ def regimes(table: Table, *, load: str = "load") -> Finding:
     with measurements.of_file(table):
         routers = each_router(frame, load=load)
     return Finding(
-        lambda: {name: {"finding": found.sentence(), "governs": found.governs} | plain(found)
+        lambda: {name: {"finding": found.sentence(), "governs": found.governs} | _with_units(found)
                  for name, found in routers.items()},
         lambda: _print_each(routers, _print_regimes),
         lambda: panels({name: _panels(found) for name, found in routers.items()}),
     )  # fmt: skip
+
+
+def _with_units(found: Regimes) -> dict[str, Any]:
+    """What was found, as JSON has it: what is in packets per second under its old names, too, for one release."""
+    told: dict[str, Any] = plain(found)
+    for row, length in zip(told["lengths"], found.lengths, strict=True):
+        row |= {f"{name}_packets_per_s": row[name] for name in ("onset", "decline", "loss_onset")}
+        row |= {"onset_bps": plain(length.onset_bps), "loss_onset_bps": plain(length.loss_onset_bps)}
+    return told
 
 
 def _print_each(named: Mapping[str, _Found], details: Callable[[_Found], None]) -> None:
