@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import platform
 import random
 import signal
 import subprocess
@@ -17,7 +18,8 @@ import pytest
 from pydantic_core import SchemaError, SchemaValidator
 
 import tightlink as tl
-from tightlink import cli
+from terminal import typed
+from tightlink import _core, cli
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,6 +118,14 @@ def test_the_version_is_said_without_loading_anything() -> None:
     os.close(write)
     assert (closed.returncode, closed.stderr) == (1, b"")
     assert not {"pydantic", "cyclopts", "tightlink.cli"} & set(done.stderr.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_on_a_terminal_the_version_has_what_a_report_of_a_bug_needs(tmp_path: Path) -> None:
+    code, lines = typed(["--version"], tmp_path)
+    system = f"{platform.system()} {platform.machine()}"
+    made = f"engine behaviour {_core.engine_behaviour}, Python {platform.python_version()}, {system}"
+    assert (code, [line for line in lines if line]) == (0, [tl.__version__, made])
 
 
 def test_the_package_is_what_it_was() -> None:

@@ -43,6 +43,9 @@ def main() -> int:
 
         try:
             print(tightlink.__version__, flush=True)
+            if sys.stdout.isatty():
+                # For people, who report a bug: scripts get the number alone.
+                print(_made_of(), flush=True)
         except OSError as error:
             # What is left to write must not be tried again at the end.
             sys.stdout = None
@@ -69,6 +72,16 @@ def main() -> int:
         # All is said and written: what is left is to end.
         if interruptible:
             signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+
+
+def _made_of() -> str:
+    """What else a report of a bug needs: the engine, Python, the machine."""
+    import platform
+
+    from tightlink import _core
+
+    system = f"{platform.system()} {platform.machine()}"
+    return f"engine behaviour {_core.engine_behaviour}, Python {platform.python_version()}, {system}"
 
 
 def _open_what_is_closed() -> None:
