@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink import plots
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, write_json, write_table
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core
+from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.simulate import Prepared
 
@@ -172,3 +174,14 @@ def test_keys_of_a_newer_version_are_told_with_it(scenario: tl.Scenario, tmp_pat
         TightlinkError, match=f"unknown key.*; Tightlink 99.0.0 wrote it, and this is {tl.__version__}$"
     ):
         tl.open_run(folder)
+
+
+def test_figures_that_are_charts_now_say_where_they_are() -> None:
+    for old, chart in {"scree": "scree", "component_biplot": "component_scores"}.items():
+        assert hasattr(charts, chart)
+        told = rf"no attribute '{old}'; it is charts\.{chart} now \(from tightlink\.report import charts\)$"
+        with pytest.raises(AttributeError, match=told):
+            getattr(tl.plots, old)
+    assert all(hasattr(charts, name) for name in plots._CHARTS)
+    with pytest.raises(AttributeError, match="did you mean throughput_over_size"):
+        _ = tl.plots.throughput_over_sizes

@@ -6,6 +6,9 @@ Columns that end in a unit are drawn in a readable scale, with the unit in the l
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import did_you_mean
 from tightlink.plots import ten_steps
 from tightlink.plots.figures import cdf, delays, limited_by, line, scatter_with_curves, series
 from tightlink.plots.limits import (
@@ -64,6 +67,24 @@ __all__ = [
     "variance_time",
     "write",
 ]
+
+#: Functions of this package that are charts now, of reports and for papers.
+_CHARTS: Final = frozenset({
+    "beside_standard", "compared_series", "compared_values", "component_loadings", "component_scores",
+    "correlation_histogram", "correlation_matrix", "dendrogram", "dendrograms", "index_index", "influence",
+    "main_effects", "outlier_grid", "rank_scatter", "scree", "share_bars", "significance_map",
+})  # fmt: skip
+
+# Hidden from type checkers, which would take any name for one that there is.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        chart = {"component_biplot": "component_scores"}.get(name, name)
+        if chart in _CHARTS:
+            ending = f"; it is charts.{chart} now (from tightlink.report import charts)"
+        else:
+            ending = "" if name.startswith("_") else did_you_mean(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ending}", name=name)
 
 
 def __dir__() -> list[str]:
