@@ -11,11 +11,14 @@ Example:
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final, Literal
+from warnings import warn
 
+from tightlink.calls import CALLER
+from tightlink.errors import TightlinkWarning
 from tightlink.lazy import pl
 
 Type = Literal["text", "integer", "number"]
@@ -30,6 +33,21 @@ DELAY_STATISTICS: Final = {
 }
 #: Columns with the name that they had before; the old one goes with the next release.
 RENAMED: Final = {"latency_mean_s": "one_way_delay_mean_s", "latency_max_s": "one_way_delay_max_s"}
+
+
+def as_now(name: str, known: Collection[str] | None = None) -> str:
+    """Today's name of a column that was renamed, with a warning; any other name, and one that is ``known``, as it is.
+
+    >>> as_now("goodput_bps")
+    'goodput_bps'
+    """
+    place, dot, old = name.rpartition(".")
+    now = f"{place}{dot}{RENAMED.get(old, old)}"
+    if now == name or (known is not None and (name in known or now not in known)):
+        return name
+    said = f"{old} is called {RENAMED[old]} now; the next release has the new name alone"
+    warn(f"warning: {said}", TightlinkWarning, stacklevel=CALLER)
+    return now
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,12 @@ def as_now(arguments: Sequence[str]) -> list[str]:
             words[:length] = _renamed(old, COMMANDS[old]).split()
             break
     options = OPTIONS.get(" ".join(words[:2]), {})
+    told: dict[str, str] = {}
     for place, word in enumerate(words):
         name, given, value = word.partition("=")
         if name in options:
-            words[place] = _renamed(name, options[name]) + given + value
+            told[name] = told.get(name) or _renamed(name, options[name])
+            words[place] = told[name] + given + value
     return words
 
 

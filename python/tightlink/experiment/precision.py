@@ -23,6 +23,7 @@ from typing import Final, Self
 from tightlink import units
 from tightlink.console import largest
 from tightlink.errors import ScenarioError
+from tightlink.tables import as_now
 
 CONFIDENCE: Final = 0.95
 #: With fewer, the first guess of the spread is too rough to stop at.
@@ -61,7 +62,7 @@ class Precision:
                 f"less than {most_of:g}, the largest {metric} that there can be, or a share of the mean in per cent"
             )
             raise ScenarioError(expected, key="precision", value=text, suggestion=f'"{metric}={value} %"')
-        return cls(metric, number, relative, most)
+        return cls(as_now(metric), number, relative, most)
 
     def allowed(self, values: Sequence[float]) -> float:
         """The largest half width that is narrow enough for these replications."""

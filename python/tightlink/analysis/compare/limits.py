@@ -21,6 +21,7 @@ from tightlink.analysis.compare.pairs import SIDES
 from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.lazy import pl
 from tightlink.numbers import is_share
+from tightlink.tables import as_now
 
 _FORM: Final = re.compile(r"\s*([\w.]+)\s*=\s*([-+−]?)\s*(\d+\.?\d*|\.\d+)\s*%\s*", re.ASCII | re.IGNORECASE)
 #: A change that is rounded to the limit is none beyond it.
@@ -50,7 +51,7 @@ class Limit:
         if match is None:
             raise ScenarioError('METRIC=CHANGE, such as "one_way_delay_p95_s=+10 %"', key=Argument("limit"), value=text)
         metric, sign, number = match.groups()
-        return cls(text.strip(), metric, sign.replace("−", "-"), float(number) / 100)
+        return cls(text.strip(), as_now(metric), sign.replace("−", "-"), float(number) / 100)
 
     def is_passed(self, change: float) -> bool:
         """Whether a change is larger than that."""

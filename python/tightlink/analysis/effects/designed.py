@@ -27,6 +27,7 @@ from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
 from tightlink.experiment.summary import without_censored, without_copies
 from tightlink.lazy import Array, np, pl
+from tightlink.tables import as_now
 
 #: Columns that say which run it is: neither factors nor responses.
 NAMES: Final = ("run", "replication", "seed", "status", "identity", LINE)
@@ -105,6 +106,8 @@ def designed(
     if "status" in table.columns and table["status"].dtype == pl.String:
         table = table.filter(pl.col("status") == _DONE)
     candidates = [name for name in table.columns if name not in NAMES]
+    if responses is not None and not isinstance(responses, str):
+        responses = [as_now(name, table.columns) for name in responses]
     for named in (factors, responses):
         present(table, named or ())
     twice = next((name for name in factors or () if name in (responses or ())), None)
