@@ -183,5 +183,6 @@ def test_figures_that_are_charts_now_say_where_they_are() -> None:
         with pytest.raises(AttributeError, match=told):
             getattr(tl.plots, old)
     assert all(hasattr(charts, name) for name in plots._CHARTS)
+    unknown = "throughput_over_sizes"
     with pytest.raises(AttributeError, match="did you mean throughput_over_size"):
-        _ = tl.plots.throughput_over_sizes
+        getattr(tl.plots, unknown)
