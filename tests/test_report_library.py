@@ -6,14 +6,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
+import pytest
 import vl_convert
 
 from tightlink.report.library import library
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_it_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,6 +23,17 @@ def test_it_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     made.assert_called_once_with()
     (kept,) = (tmp_path / "tightlink").iterdir()
     assert version("vl-convert-python") in kept.name
+
+
+@pytest.mark.parametrize("damaged", [b"", b"draw(\xff)"])
+def test_a_damaged_cache_is_made_again(damaged: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda: "draw()")
+    library()
+    (kept,) = (tmp_path / "tightlink").iterdir()
+    kept.write_bytes(damaged)
+    assert library() == "draw()"
+    assert kept.read_bytes() == b"draw()"
 
 
 def test_a_cache_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,10 @@ def library() -> str:
 
     kept = _cached(f"vega-{version('vl-convert-python')}.js")
     if kept is not None:
-        with contextlib.suppress(OSError):
-            return kept.read_text(encoding="utf-8")
+        # What is empty or no text was damaged, and is made again.
+        with contextlib.suppress(OSError, ValueError):
+            if script := kept.read_text(encoding="utf-8"):
+                return script
     # Its types want an argument that it does without.
     script = str(cast("Any", vl_convert).javascript_bundle()).replace("</script", "<\\/script")
     if kept is not None:
