@@ -12,6 +12,7 @@ import tightlink as tl
 from tightlink import plots
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, write_json, write_table
 from tightlink.errors import TightlinkError
+from tightlink.experiment.stored import table_of
 from tightlink.lazy import _core
 from tightlink.report import charts
 from tightlink.run import Run
@@ -162,6 +163,20 @@ def test_tables_of_all_runs_of_an_older_version_have_empty_columns(folder: Path)
     write_table(table, read_parquet(table).drop("rtt_p95_s"))
     flows = tl.experiment.open(folder).flows.collect()
     assert (flows.columns, flows["rtt_p95_s"].to_list()) == (columns, [None, None])
+
+
+def test_runs_in_one_store_may_have_other_columns(scenario: tl.Scenario, tmp_path: Path) -> None:
+    written = []
+    for number, file in enumerate(tl.sweep(scenario, VARIED, output=tmp_path / "sweep").store.files()):
+        run = pl.read_parquet(file)
+        if number:
+            flows = run["flows"][0].struct.unnest().drop("rtt_p95_s").with_columns(warp_factor=pl.lit(9.0))
+            run = run.with_columns(flows=pl.Series([flows.to_struct("flows")]))
+        written.append(tmp_path / file.name)
+        run.write_parquet(written[-1])
+    flows = table_of(written, "flows").collect()
+    assert flows["rtt_p95_s"].is_null().to_list() == [False, True]
+    assert "warp_factor" not in flows.columns
 
 
 def test_keys_of_a_newer_version_are_told_with_it(scenario: tl.Scenario, tmp_path: Path) -> None:
