@@ -15,7 +15,7 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment.stored import table_of
 from tightlink.lazy import _core
 from tightlink.report import charts
-from tightlink.run import Run
+from tightlink.run import Framed, Run
 from tightlink.simulate import Prepared
 
 if TYPE_CHECKING:
@@ -155,6 +155,18 @@ def test_columns_that_an_older_version_did_not_write_are_empty(scenario: tl.Scen
     write_table(folder / "flows.parquet", own.with_columns(pl.col("goodput_bps").cast(pl.String)))
     with pytest.raises(DamagedError, match="column goodput_bps is String, where Float64 was expected"):
         _ = tl.open_run(folder).flows
+
+
+def test_captures_of_another_version_have_its_columns_filled_in(scenario: tl.Scenario, tmp_path: Path) -> None:
+    columns = tl.simulate(scenario).links.columns
+    links = pl.DataFrame({
+        "link": ["wire"], "from": ["a"], "to": ["b"], "packets_in": [3], "packets_out": [3], "bytes_out": [99],
+        "utilization": [0.5],
+    })  # fmt: skip
+    for version, there in ((tl.__version__, links.columns), ("0.0.1", columns)):
+        manifest = {"source": "capture", "identity": "a file", "version": version}
+        folder = Run(None, manifest, Framed({"links": links})).save(tmp_path / version)
+        assert tl.open_run(folder).links.columns == there
 
 
 def test_tables_of_all_runs_of_an_older_version_have_empty_columns(folder: Path) -> None:

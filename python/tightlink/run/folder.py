@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+import tightlink
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, write_json
 from tightlink.errors import TightlinkError
@@ -88,7 +89,7 @@ def read(path: Path) -> tuple[Scenario | None, dict[str, Any], Source]:
             raise TightlinkError(f"{path}: no run is there (no {_MANIFEST}){ending}")
         checksum = manifest.pop(_OF_SCENARIO, None)
         scenario = None if checksum is None else _scenario(path / _SCENARIO, checksum, manifest)
-        return scenario, manifest, _Saved(path)
+        return scenario, manifest, _Saved(path, has_all=_has_all(manifest))
 
 
 @contextmanager
@@ -161,6 +162,12 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
     return manifest
 
 
+def _has_all(manifest: Mapping[str, Any]) -> bool:
+    """Whether the tables have all columns of today: what is not simulated may leave out what it does not know."""
+    simulated = manifest.get("source", SIMULATION) == SIMULATION
+    return simulated or manifest.get("version", tightlink.__version__) != tightlink.__version__
+
+
 def _needed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     simulated = manifest.get("source", SIMULATION) == SIMULATION
     return (*_NEEDED, *_NEEDED_OF_SIMULATIONS) if simulated else _NEEDED
@@ -183,8 +190,9 @@ def _publish(temporary: Path, target: Path) -> None:
 class _Saved:
     """Tables in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, has_all: bool) -> None:
         self._folder = folder.absolute()
+        self._has_all = has_all
         # As it was opened: of a folder that is gone since, its tables are missing.
         self.names = [name for name in TABLES if (self._folder / f"{name}.parquet").exists()]
 
@@ -192,7 +200,8 @@ class _Saved:
         file = self._folder / f"{name}.parquet"
         try:
             with _advising(self._folder):
-                return completed(read_parquet(file, needed=True), name, file)
+                frame = read_parquet(file, needed=True)
+                return completed(frame, name, file) if self._has_all else frame
         except FileNotFoundError:
             raise TightlinkError(f"{file}: is not there any more, since the run was opened") from None
 
