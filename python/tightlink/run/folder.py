@@ -165,7 +165,7 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
 def _has_all(manifest: Mapping[str, Any]) -> bool:
     """Whether the tables have all columns of today: what is not simulated may leave out what it does not know."""
     simulated = manifest.get("source", SIMULATION) == SIMULATION
-    return simulated or manifest.get("version", tightlink.__version__) != tightlink.__version__
+    return simulated or str(manifest.get("version", tightlink.__version__)) != tightlink.__version__
 
 
 def _needed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
