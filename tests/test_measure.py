@@ -237,6 +237,19 @@ def test_the_command_repeats_and_writes(tmp_path: Path, capfd: pytest.CaptureFix
 
 
 @needs_links
+def test_echoes_leave_a_slow_link_to_what_is_measured(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """By default they take 1 % at most; how often they leave can be said."""
+    file = tmp_path / "slow.toml"
+    file.write_text(VOICE.replace("2 Mbit/s", "64 kbit/s").replace("3 Mbit/s", "8 kbit/s").replace('"1 s"', '"2.2 s"'))
+    for number, (options, most) in enumerate((([], 3), (["--echo", "200 ms"], 13))):
+        out = tmp_path / str(number)
+        if cli.main(["measure", str(file), *options, "-o", str(out)]) == 1:
+            pytest.skip(capfd.readouterr().err)
+        echoes = tl.open_run(out).series.filter(entity="echo")
+        assert most - 3 < echoes.height <= most
+
+
+@needs_links
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "voice.toml"
     file.write_text(VOICE.replace('"1 s"', '"60 s"'))

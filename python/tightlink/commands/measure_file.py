@@ -14,6 +14,7 @@ from tightlink.diagnosis.commands import Typed
 from tightlink.errors import TightlinkError
 from tightlink.files import check_takes_files
 from tightlink.lazy import pl
+from tightlink.measure.echo import usual_interval_s
 from tightlink.measure.machine import check_tun
 from tightlink.measure.measuring import check, measure
 from tightlink.measure.relay import InvalidMeasurementError
@@ -37,7 +38,7 @@ def scenario(
     link: Names = None,
     device: Literal["tun", "packet"] = "tun",
     repeat: int = 1,
-    echo: str = "200 ms",
+    echo: str | None = None,
     late: str | None = None,
     json_: JsonOf = False,
 ) -> int:
@@ -51,7 +52,8 @@ def scenario(
         link: Links to emulate (default: the slowest on the path of each flow).
         device: Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
         repeat: How many times to measure.
-        echo: Interval of echoes (ICMP) beside the traffic, or off.
+        echo: Interval of echoes (ICMP) beside the traffic, or off (default: 200 ms, and longer where they would take
+            more than 1 % of a link).
         late: How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
             queues take). Where more than 1 % are late, there is no result.
         json_: Print manifest, why, flows, links and nodes as JSON.
@@ -66,7 +68,9 @@ def scenario(
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
         check_takes_files(folder.parent)
-    check(wanted, sender=sender, links=link or ())
+    plan, _ = check(wanted, sender=sender, links=link or ())
+    if echo is None:
+        echo_s = usual_interval_s(plan.directions)
     if device == "tun":
         check_tun()
     given: dict[str, Any] = {

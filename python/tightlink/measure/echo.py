@@ -8,9 +8,17 @@ import socket
 import struct
 import threading
 import time
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from tightlink.measure.testbed import Bed
+
+#: How often an echo leaves unless told otherwise.
+_EVERY_S: Final = 0.2
+#: What echoes may take of a link, which is there for what is measured.
+_PART: Final = 0.01
+_BITS: Final = 8
+_IP_BYTES: Final = 20
 
 _ECHO: Final = 8
 _ECHO_REPLY: Final = 0
@@ -19,6 +27,19 @@ _HEADER: Final = struct.Struct("!BBHHH")
 _PAYLOAD: Final = struct.Struct("!Q")
 _FILL: Final = bytes(48)
 _NS: Final = 1e9
+
+
+def usual_interval_s(links: Iterable[Mapping[str, Any]]) -> float:
+    """How long after each other echoes leave over links, as the engine gets these: longer where they are slow.
+
+    >>> usual_interval_s([{"rate_bps": 2e6, "rate_pps": None}])
+    0.2
+    >>> round(usual_interval_s([{"rate_bps": 2e6, "rate_pps": None}, {"rate_bps": 9600.0, "rate_pps": None}]), 3)
+    7.0
+    """
+    bits = _BITS * (_IP_BYTES + _HEADER.size + _PAYLOAD.size + len(_FILL))
+    per_second = (link["rate_bps"] / bits if link["rate_pps"] is None else link["rate_pps"] for link in links)
+    return max(_EVERY_S, *(1 / (_PART * float(each)) for each in per_second if each > 0))
 
 
 class Echoes(contextlib.AbstractContextManager["Echoes"]):
