@@ -42,6 +42,17 @@ def test_a_round_trip_that_waited_in_a_full_queue_is_no_base() -> None:
     assert late.base_s == pytest.approx(0.0605)
 
 
+def test_a_handshake_is_no_base_of_a_slow_line() -> None:
+    """A SYN takes 6.5 ms of a line that full packets take 188 ms of, and the kernel's shortest round trip is its."""
+    slow = {"link.up.rate": "64 kbit/s", "link.up.delay": "10 ms", "traffic.a.bytes": "29 kB"}
+    run = tl.simulate(tl.loads(LINK).set_all(slow))
+    simulated, found = run.why("a").delay, _as_measured(run, run.flows, {"a": 0.0352}).why("a").delay
+    assert simulated is not None
+    assert found is not None
+    assert (found.base_s, found.mean_s) == pytest.approx((simulated.base_s, simulated.mean_s))
+    assert found.base_s == pytest.approx((1500 + 52) * 8 / 64e3 + 0.02, rel=0.01)
+
+
 def test_marks_that_only_the_link_counted_are_told_all_the_same() -> None:
     marking = {"link.up.queue": {"kind": "fq-codel"}, "traffic.a.tcp.ecn": True}
     run = tl.simulate(tl.loads(LINK).set_all(marking))

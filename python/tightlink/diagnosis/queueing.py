@@ -52,7 +52,9 @@ def delay(
     if shortest_s is not None:
         # All round trips of a flow that begins in a full queue have waited there, the shortest, too.
         beside_s = math.inf if own is None or rtt is None else max(base, rtt - own)
-        base = min(shortest_s, 2 * base) if shortest_s <= ALIKE * beside_s else beside_s
+        # A SYN takes far less of a slow line than a full packet does.
+        is_of_syn = ALIKE * shortest_s < base and not any(link.delay_changes for link in (*path.forward, *path.reverse))
+        base = (base if is_of_syn else min(shortest_s, 2 * base)) if shortest_s <= ALIKE * beside_s else beside_s
     on_links, back = (sum(link.queueing_s for link in side) for side in (path.forward, path.reverse))
     there = on_links if own is None else own
     changing = [[link for link in side if link.delay_changes] for side in (path.forward, path.reverse)]
@@ -292,21 +294,25 @@ def _limit(link: Link, path: Path) -> str:
     if limit is None:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
-    bdp = f", {_in_bdp(link, path, limit)}" if path.tcp is not None and _propagation_s(link, path) else ""
-    return f"{link.written()}{bdp}"
+    more = f", {_in_bdp(link, path, limit)}" if path.tcp is not None and _propagation_s(link, path) else ""
+    return f"{link.written()}{more}"
 
 
 def _in_bdp(link: Link, path: Path, limit: float) -> str:
     """A limit in the unit that scenarios have: as it is written there, or as a number, with whose BDP these are.
 
-    Of the largest packets of its flows, its rate, or the mean of one that changes, and the longest propagation of its
-    flows: one for all of them.
+    Where that is less than a packet, in time on the line. A BDP is of the largest packets of its flows, its rate, or
+    the mean of one that changes, and the longest propagation of its flows: one for all of them.
     """
     amount, _, unit = link.written_limit.partition(" ")
     interval_s = link.unit_interval_s(_size(link, path))
-    said = amount if unit in units.BDP.spellings else times(limit * interval_s / _propagation_s(link, path))
+    is_bdp, propagation_s = unit in units.BDP.spellings, _propagation_s(link, path)
+    if propagation_s < interval_s and not is_bdp:
+        # Of a product of less than a packet a queue has hundreds, which says nothing.
+        return f"up to {ms(limit * interval_s)}"
+    said = amount if is_bdp else times(limit * interval_s / propagation_s)
     whose = path.longest[link.name].whose if link.name in path.longest else ""
-    in_acks = carries_acks_alone(link, path) and unit not in units.BDP.spellings
+    in_acks = carries_acks_alone(link, path) and not is_bdp
     return f"{said} BDP{f' of {whose}' if whose else ' of ACKs' if in_acks else ''}"
 
 
