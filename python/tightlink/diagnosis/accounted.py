@@ -38,7 +38,7 @@ from tightlink.diagnosis.words import (
     percent,
     sentence,
 )
-from tightlink.numbers import grouped
+from tightlink.numbers import grouped, several
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -290,7 +290,8 @@ def _needless(found: Sequence[_Flow], flows: Sequence[_Flow]) -> str:
         return ""
     again, lost = (sum(flow.row[name] or 0 for flow in found) for name in ("packets_retransmitted", "packets_dropped"))
     who = f" by {named(flow.label for flow in found)}" if len(found) < len(flows) else ""
-    return f"{grouped(str(again))} packets are retransmitted{who}, though {grouped(str(lost))} were lost"
+    were = f"{grouped(str(lost))} {'was' if lost == 1 else 'were'}" if lost else "none was"
+    return f"{several(again, 'packet')} {'is' if again == 1 else 'are'} retransmitted{who}, though {were} lost"
 
 
 def _is_always_full(cause: Cause, flow: _Flow) -> bool:

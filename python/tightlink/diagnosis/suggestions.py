@@ -13,6 +13,7 @@ from tightlink.diagnosis import bounds, filling, frames, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
+from tightlink.diagnosis.first_window import longer_timeout
 from tightlink.diagnosis.kinds import BY_DELAY, BY_INTERVAL, BY_RATE, DEAF, DRR, FAIR, MANAGED, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, interval_for, lower_shaper, other_queues
@@ -95,6 +96,8 @@ def suggestions(
         for_rate = itertools.chain([fair_queues(path.busiest, others)], for_rate)
     if by_others:
         for_rate = itertools.chain(others.marks, for_rate)
+    if others.needless and (timeout := longer_timeout(row, path)) is not None:
+        for_rate = itertools.chain([timeout], for_rate)
     beside_tcp = path.tcp is None and any(others.controls)
     if others.spread is not None and first in _IN_BURSTS and not beside_tcp:
         for_rate = itertools.chain(for_rate, [others.spread])

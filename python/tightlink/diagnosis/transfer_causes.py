@@ -27,6 +27,7 @@ from tightlink.diagnosis.words import (
     named,
     percent,
     rate,
+    round_trips,
     small_percent,
 )
 from tightlink.lazy import np
@@ -322,8 +323,8 @@ def _held(group: Group, row: Mapping[str, Any], paths: Paths, share: float) -> C
         found = replace(most, certainty="likely") if most.name == "slow_start" else found
     if found.name != "slow_start":
         return found
-    rounds = amount(group.mean_s / (row["rtt_mean_s"] or path.base_rtt_s))
-    text = f"slow start is not over when they end, after {rounds} round trips on average"
+    rounds = round_trips(group.mean_s / (row["rtt_mean_s"] or path.base_rtt_s))
+    text = f"slow start is not over when they end, after {rounds} on average"
     if (bounds.mean_window(row, path) or 0.0) < path.holds_packets:
         text += f", before the window reaches the {amount(path.holds_packets)} packets that the path holds"
     return replace(found, text=text)

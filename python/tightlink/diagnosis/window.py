@@ -19,7 +19,7 @@ from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.response import renos_window
-from tightlink.diagnosis.words import ALIKE, DISCIPLINES, amount, listed, of_each, percent, small_percent
+from tightlink.diagnosis.words import ALIKE, DISCIPLINES, amount, listed, of_each, percent, round_trips, small_percent
 
 #: Where random losses are so many times those at queues, a flow's window is theirs.
 _MOSTLY: Final = 3.0
@@ -58,14 +58,19 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if lost and heeded and not more_marks and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
-        # As with drops: while windows fill the path a link that is always busy bounds the rate.
-        full = path.busiest.utilization >= bounds.SATURATED and bounds.lasts(row, path.busiest)
-        if full and path.busiest.marked and losses.fill(row, path, paths, path.busiest):
+        if path.busiest.marked and _fill(row, path, paths):
             return bounds.network(row, path, paths, share)
         return _marks(row, path, paths, share)
     if _starting(row, path, share):
-        return _start(row, path, share)
+        # A first window alone may be more than the path of a slow link holds.
+        return bounds.network(row, path, paths, share) if _fill(row, path, paths) else _start(row, path, share)
     return _growing(row, path, share)
+
+
+def _fill(row: Mapping[str, Any], path: Path, paths: Paths) -> bool:
+    """Whether windows fill the path, of which a link is always busy: that bounds the rate then, as with drops."""
+    full = path.busiest.utilization >= bounds.SATURATED and bounds.lasts(row, path.busiest)
+    return full and losses.fill(row, path, paths, path.busiest)
 
 
 def _at_once(lost: int, row: Mapping[str, Any], path: Path) -> bool:
@@ -268,12 +273,12 @@ def _rounds(row: Mapping[str, Any], path: Path, share: float) -> float:
 def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     lost = row["packets_dropped"] > bounds.handshake_timeouts(row, path)
     if lost or of_each(row, "packets_delivered") > _STARTED * path.holds_packets:
-        text = f"slow start lasts, {amount(_rounds(row, path, share))} round trips"
+        text = f"slow start lasts, {round_trips(_rounds(row, path, share))}"
         return Cause("slow_start", share, "certain", "", text)
     size = path.spec["traffic"].get("bytes")
     transfer = f"the transfer of {units.format_size(size)}" if size else "the run"
     text = (
-        f"slow start is not over: {transfer} ends after {amount(_rounds(row, path, 1.0))} round trips, before the "
+        f"slow start is not over: {transfer} ends after {round_trips(_rounds(row, path, 1.0))}, before the "
         f"window reaches the {amount(path.holds_packets)} packets that the path holds"
     )
     return Cause("slow_start", share, "certain", "", text)

@@ -143,6 +143,16 @@ def amount(number: float) -> str:
     return grouped(f"{number:.0f}" if number >= 10 else f"{number:.2g}")  # noqa: PLR2004
 
 
+def round_trips(number: float) -> str:
+    """How many round trips something lasts.
+
+    >>> round_trips(1.02), round_trips(2.86)
+    ('1 round trip', '2.9 round trips')
+    """
+    said = amount(number)
+    return f"{said} round trip{'' if said == '1' else 's'}"
+
+
 def times(number: float) -> str:
     """How many times something is another thing.
 

@@ -1,0 +1,66 @@
+"""Why is it slow, over lines on which one full packet takes longer than the path: serial lines, HF, NB-IoT."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+import tightlink as tl
+
+#: A first window of ten packets takes 7.5 s of it, and a timer of RFC 6298 waits for a second.
+SLOW: Final = """
+duration = "60 s"
+link.line = { ends = ["plant", "centre"], rate = "16 kbit/s", delay = "10 ms", queue = "250 packets" }
+traffic.file = { kind = "bulk", from = "plant", to = "centre", bytes = "29 kB" }
+"""
+
+
+def test_a_first_window_that_outlasts_the_timer_is_retransmitted_and_a_longer_timeout_helps() -> None:
+    scenario = tl.loads(SLOW)
+    run = tl.simulate(scenario)
+    found = run.why("file")
+    row = run.flows.row(0, named=True)
+    assert row["packets_dropped"] == 0
+    assert f"{row['packets_retransmitted']} packets are retransmitted, though none was lost" in found.sentence
+    first = found.suggestions[0]
+    assert first.text == "a least timeout of 8 s, as long as the first window takes"
+    helped = tl.simulate(scenario.set_all(first.changes))
+    assert helped.flows["packets_retransmitted"][0] == 0
+    took = [each.completion_times["completion_mean_s"][0] for each in (run, helped)]
+    # 29 kB in 21 packets, with headers of 52 B each.
+    alone_s = (29_000 + 21 * 52) * 8 / 16e3
+    assert took[1] == pytest.approx(alone_s, abs=0.2)
+    assert took[0] > 1.4 * alone_s
+    assert not any("timeout" in each.text for each in helped.why("file").suggestions)
+
+
+def test_one_packet_is_not_several() -> None:
+    run = tl.simulate(tl.loads(SLOW).set_all({"profile": "linux", "link.line.rate": "32 kbit/s"}))
+    assert run.flows["packets_retransmitted"][0] == 1
+    assert "1 packet is retransmitted, though none was lost." in run.why("file").sentence
+
+
+def test_slow_start_is_no_cause_while_the_line_is_always_busy() -> None:
+    """A larger initial window would only make more wait."""
+    run = tl.simulate(tl.loads(SLOW).set("duration", "15 s"))
+    assert run.links["utilization"][0] > 0.99
+    found = run.why("file")
+    assert found.causes[0].name == "saturated_link"
+    assert not any("initial window" in each.text for each in found.suggestions)
+    # Where the path has room for it, it is one.
+    far = tl.simulate(tl.loads(SLOW).set_all({"link.line.rate": "10 Mbit/s", "link.line.delay": "1 s"}))
+    assert far.why("file").causes[0].name == "slow_start"
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("250 packets", "(250 packets, up to 188 s)"),
+        ("37500 B", "(37500 B, up to 18.8 s)"),
+        ("400 BDP", "packets, 400 BDP)"),
+    ],
+)
+def test_a_queue_is_told_in_time_where_a_bdp_is_less_than_a_packet(limit: str, said: str) -> None:
+    """250 packets are 9,375 of these products."""
+    assert said in tl.simulate(tl.loads(SLOW).set("link.line.queue", limit)).why("file").sentence
