@@ -711,3 +711,20 @@ def test_marked_calls_in_a_queue_that_tells_no_classes_apart() -> None:
     # Half of the link goes first at most; and a class that a connection has does not.
     for changes in ([("traffic.voice.flows", 16), upload], [few, upload, ("traffic.upload.dscp", "EF")]):
         assert not any("strict" in each.text for each in _told(CALLS, "voice", *changes).suggestions)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_a_rate_that_was_suggested_is_not_lowered_again(seed: int) -> None:
+    """Frames of random sizes come to a little more than their rate, and links that wander carry less than on average."""
+    phone = f"""
+    duration = "60 s"
+    seed = {seed}
+    link.radio = {{ ends = ["a", "b"], network = "lte" }}
+    traffic.game = {{ kind = "video", from = "a", to = "b", rate = "15 Mbit/s", frames_per_second = 60 }}
+    {CALL}"""
+    scenario = tl.loads(phone)
+    first = tl.simulate(scenario).why("game").suggestions[0]
+    assert first.text.startswith("a rate of ")
+    (rate,) = first.changes.values()
+    again = tl.simulate(scenario.set_all(first.changes)).why("game")
+    assert not any(each.text.startswith("a rate of ") for each in again.suggestions), (rate, again.sentence)

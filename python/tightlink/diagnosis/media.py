@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: What datagrams may be of what a link carries, so that there is room for bursts such as frames.
 _ROOM: Final = 0.85
+#: A rate that is to be at least this part of what it is fits: frames of random sizes come to as much more or less.
+_FITS: Final = 0.95
 #: Bursts are suggested in steps of so many bytes.
 _STEP: Final = 10_000
 #: Other datagrams that are no more of what comes to a policer leave room for frames in its bursts.
@@ -50,7 +52,7 @@ def fitting(run: Run, sent: Datagrams) -> Tried | None:
         of_rated = {group: sent.classes[group] for group in rated}
         parts = _parts(replace(sent, fill=rated, rest_bps=rest_bps, classes=of_rated))
         lower = {group: two_digits(part * units.rate(rates[group]), math.floor)
-                 for group, part in parts.items() if 0 < part < 1}  # fmt: skip
+                 for group, part in parts.items() if 0 < part < _FITS}  # fmt: skip
         if not lower or min(parts.values()) <= 0:
             return None
         each = list(dict.fromkeys(lower.values()))
