@@ -156,7 +156,7 @@ def test_the_number_of_jobs_changes_nothing(capsys: pytest.CaptureFixture[str]) 
         ({"--headroom": "100 %"}, "--headroom"),
         ({"--fit": "rtt"}, "nothing to fit to"),
         ({"--max-window": "100 B"}, "at least a packet of 1460 B"),
-        ({"--rtt": "2 s"}, "at least 10 round trips"),
+        ({"--rtt": "2 s", "--duration": "10 s"}, "at least 10 round trips"),
         ({"--factor": "0.5"}, "from 1 to"),
         ({"--observed": "nowhere.csv"}, "nowhere.csv: cannot be read"),
         ({"--observed": __file__, "--fit": "delay"}, "test_predict.py"),
@@ -168,6 +168,19 @@ def test_bad_options(options: dict[str, str], message: str, capsys: pytest.Captu
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "rtt", "expected_s"),
+    [("10 Mbit/s", "162 ms", 10), ("64 kbit/s", "100 ms", 190), ("10 Mbit/s", "6 s", 300)],
+)
+def test_a_slow_path_is_simulated_for_longer(
+    bandwidth: str, rtt: str, expected_s: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """10 s are 53 packets of 64 kbit/s, and fewer than two round trips of 6 s."""
+    given = ["plan", "path", "--bandwidth", bandwidth, "--rtt", rtt, "--queue", "80", "--flows", "1", "--json"]
+    assert cli.main(given) in {0, 3}
+    assert json.loads(capsys.readouterr().out)["path"]["duration_s"] == expected_s
 
 
 def iperf3(window: int, flows: int, bps: float) -> dict[str, Any]:

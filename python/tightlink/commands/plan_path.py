@@ -1,5 +1,6 @@
 """The command ``tightlink plan path``."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -33,6 +34,8 @@ _MOST_FACTOR: Final = 1000
 _MOST_FLOWS: Final = 1000
 #: Of which most would be the start, in fewer.
 _ROUND_TRIPS: Final = 10
+#: How long it simulates unless told otherwise: what a window grows to shows after some round trips, and packets.
+_USUAL_S, _USUAL_ROUND_TRIPS, _USUAL_PACKETS = 10, 50, 1000
 
 
 @with_table_options
@@ -50,7 +53,7 @@ def path(
     loss: str = "0.1 %",
     bytes_: Annotated[str | None, Parameter(name="--bytes")] = None,
     cross: str = "0 %",
-    duration: str = "10 s",
+    duration: str | None = None,
     recovery: Literal["tahoe", "reno", "newreno", "sack"] = "newreno",
     observed: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
     fit: str | None = None,
@@ -74,7 +77,7 @@ def path(
         loss: Largest loss that counts as little.
         bytes_: How much to transfer, such as "1 TB", to learn how long it takes.
         cross: Share of the bandwidth that other traffic takes over the week, such as "20 %".
-        duration: How long to simulate.
+        duration: How long to simulate (default: 10 s, or longer, for 50 round trips and 1000 packets).
         recovery: Loss recovery of the hosts' TCP.
         observed: Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
         fit: What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
@@ -196,7 +199,7 @@ def _aside(scenario: Scenario) -> list[str]:
 
 
 def _path(  # noqa: PLR0917
-    link: tuple[str, str, str], line: dict[str, Any], factor: float, cross: str, duration: str, recovery: str
+    link: tuple[str, str, str], line: dict[str, Any], factor: float, cross: str, duration: str | None, recovery: str
 ) -> "BulkPath":
     bandwidth, rtt, queue = link
     bandwidth_bps = float(option("--bandwidth", bandwidth, units.RATE))
@@ -211,7 +214,7 @@ def _path(  # noqa: PLR0917
         queue_packets=packets,
         factor=factor,
         cross=_below("--cross", cross, 0.9),
-        duration_s=seconds("--duration", duration),
+        duration_s=seconds("--duration", duration or _usual_duration(bandwidth_bps, rtt_s)),
         recovery=recovery,
     )
     if "mtu" in line:
@@ -219,6 +222,12 @@ def _path(  # noqa: PLR0917
     if path.duration_s < _ROUND_TRIPS * path.rtt_s:
         raise ScenarioError(f"at least {_ROUND_TRIPS} round trips", key="--duration", value=duration)
     return path
+
+
+def _usual_duration(bandwidth_bps: float, rtt_s: float) -> str:
+    least_s = max(_USUAL_S, _USUAL_ROUND_TRIPS * rtt_s, _USUAL_PACKETS * 8 * _FULL_BYTES / bandwidth_bps)
+    # As whole tens of seconds.
+    return units.format_time(float(_USUAL_S * math.ceil(round(least_s / _USUAL_S, 9))))
 
 
 def _fit(points: "pl.DataFrame", path: "BulkPath", words: str, jobs: int) -> "Calibration":

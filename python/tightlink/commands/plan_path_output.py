@@ -78,7 +78,7 @@ def show(answer: Answer) -> None:
     print_text(
         f"{units.format_rate(path.bandwidth_bps)}, {units.format_time(path.rtt_s)}, queue "
         f"{units.format_packets(path.queue_packets)}: a bandwidth-delay product of {_size(path.bdp_bytes)}, "
-        f"which is a window of {path.bdp_packets} packets{_beyond(path.bdp_bytes)}"
+        f"which is a window of {units.format_packets(path.bdp_packets)}{_beyond(path.bdp_bytes)}"
     )
     if path.line:
         print_text(f"beside these as the file has them: {', '.join(named(path.line))}")
