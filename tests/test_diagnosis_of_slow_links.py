@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
@@ -64,3 +65,18 @@ def test_slow_start_is_no_cause_while_the_line_is_always_busy() -> None:
 def test_a_queue_is_told_in_time_where_a_bdp_is_less_than_a_packet(limit: str, said: str) -> None:
     """250 packets are 9,375 of these products."""
     assert said in tl.simulate(tl.loads(SLOW).set("link.line.queue", limit)).why("file").sentence
+
+
+def test_sensors_that_lose_none_by_chance_are_told_with_the_others() -> None:
+    """Of 100 packets a wire that loses one in fifty loses none of one sensor in seven or eight."""
+    run = tl.simulate(
+        tl.loads("""
+    duration = "300 s"
+    link.lora = { ends = ["node", "gateway"], rate = "5 kbit/s", delay = "30 ms", queue = "8 packets", loss = "2 %", mtu = "255 B" }
+    traffic.sensor = { kind = "cbr", flows = 12, from = "node", to = "gateway", interval = "3 s", random = true, udp.payload = "8 B" }
+    """)
+    )
+    assert run.flows["packets_dropped"].min() == 0
+    (told,) = run.why().diagnoses
+    assert len(told.flows) == 12
+    assert re.search(r"0 to \d.* % of their packets are lost on the wire of lora", told.answer)

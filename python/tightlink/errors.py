@@ -273,16 +273,24 @@ def _show(value: object) -> str:  # noqa: PLR0911
 
 
 def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
-    """The known name that the user probably meant, or nothing: one like it, or the only one that begins so.
+    """The known name that the user probably meant, or nothing.
+
+    One that has all of several words, in another order, too; or one like it; or the only one that begins so.
 
     >>> closest("botleneck", ["access", "bottleneck"]), closest("cwnd", ["cwnd_packets", "rtt_s"])
     ('bottleneck', 'cwnd_packets')
+    >>> closest("one-way delay p99", ["mean one-way delay", "call p99 one-way delay"])
+    'call p99 one-way delay'
     """
     names = list(known)
     folded = {name.casefold(): name for name in reversed(names)}
     if word.casefold() in folded:
         return folded[word.casefold()]
     short = word[:_LONGEST_VALUE].casefold()
+    words = set(short.split())
+    holding = [name for name in folded if words <= set(name.split())] if len(words) > 1 else []
+    if holding:
+        return folded[min(holding, key=lambda name: len(name.split()))]
     matches = difflib.get_close_matches(short, folded, n=1, cutoff=likeness)
     if not matches and len(short) >= _BEGINNING:
         begun = [name for name in folded if name.startswith(short)]

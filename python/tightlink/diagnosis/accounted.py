@@ -243,7 +243,8 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     size = path.spec["traffic"].get("bytes") if first.name == "slow_start" else None
     control = path.congestion if first.name in {"control", "pacing"} else None
     sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
-    loses = path.tcp is None and lost > LOSES * sent
+    # Of few packets a wire that loses some may have lost none by chance.
+    loses = path.tcp is None and (lost > LOSES * sent or losses.random_share(losses.most_on_wire(path)) > LOSES)
     down = next((cause.where for cause in named_causes(flow.causes) if cause.name == "outage"), "")
     falls = next((cause.where for cause in flow.causes if cause.name == "falling_rate"), "")
     ends = bool(path.spec["traffic"].get("bytes"))

@@ -48,7 +48,7 @@ def _falling(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause | None:
 
 def _cause(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str, float]) -> Cause:
     sent, lost = row["packets_sent"] or 0, row["packets_dropped"] or 0
-    losing = lost > LOSES * sent
+    losing = any((each["packets_dropped"] or 0) > LOSES * (each["packets_sent"] or 0) for each in row.get(ALIKE, [row]))
     full = busy_processor(path)
     if full is not None and losing and full.dropped:
         return router(row, path, full, 1.0)
