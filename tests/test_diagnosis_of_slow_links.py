@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 import tightlink as tl
+from tightlink.diagnosis.transfers import completed
 
 #: A first window of ten packets takes 7.5 s of it, and a timer of RFC 6298 waits for a second.
 SLOW: Final = """
@@ -80,3 +81,25 @@ def test_sensors_that_lose_none_by_chance_are_told_with_the_others() -> None:
     (told,) = run.why().diagnoses
     assert len(told.flows) == 12
     assert re.search(r"0 to \d.* % of their packets are lost on the wire of lora", told.answer)
+
+
+def test_of_a_few_transfers_the_slowest_is_told_and_waits_in_queues_are_not_short() -> None:
+    """Seven values have no 99th percentile but the largest; and packets that wait 400 ms wait in no short queue."""
+    few = """
+    duration = "60 s"
+    link.up = { ends = ["modem", "net"], rate = "375 kbit/s", delay = "60 ms", queue = "600 ms" }
+    traffic.log = { kind = "bulk", from = "modem", to = "net" }
+    traffic.telemetry = { kind = "transfers", from = "modem", to = "net", arrivals = "0.2 transfers/s", size = "2 kB" }
+    """
+    run = tl.simulate(tl.loads(few))
+    row = run.completion_times.row(0, named=True)
+    assert row["transfers"] < 100
+    assert row["slowdown_p99"] == row["slowdown_max"]
+    told = run.why("telemetry")
+    assert told.delay is not None
+    assert told.delay.mean_s > told.delay.base_s
+    assert f"{row['slowdown_max']:.2g} times at most" in told.sentence
+    texts = [cause.text for cause in told.causes]
+    assert "they connect, or all is sent and the last ACK is awaited, waits in queues aside" in texts
+    many = {"transfers": 100, "unfinished": 0, "slowdown_p50": 2.0, "slowdown_p99": 4.0}
+    assert completed(many).endswith("in the median, 4 times at 99 %")

@@ -100,7 +100,8 @@ def causes(group: Group, waits: Delay, paths: Paths) -> Found:
     soon = spent.connecting + spent.last_ack
     if soon >= _LEAST or not found:
         name = "handshake" if spent.connecting > spent.last_ack else "last_ack"
-        text = "they connect, or all is sent and the last ACK is awaited, behind no more than short queues"
+        behind = "behind no more than short queues" if waits.mean_s < WAITS * waits.base_s else "waits in queues aside"
+        text = f"they connect, or all is sent and the last ACK is awaited, {behind}"
         found.append(Cause(name, soon, "certain", "", text))
     ordered = in_order(merged((cause, 1.0) for cause in found))
     if overloaded:

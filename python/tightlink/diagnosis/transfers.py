@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: How much longer than on an empty path is not worth a word.
 _AS_LONG: Final = 1.05
+#: From so many transfers on the 99th percentile is not the slowest.
+_HUNDRED: Final = 100
 #: A link that so much of their bytes take is on the way of all.
 _ALL: Final = 0.999
 #: A percentile that is no larger than that is not said beside the mean; waits that are so much less are little.
@@ -109,8 +111,9 @@ def completed(row: Mapping[str, Any]) -> str:
         return f"{said}; {'it' if done == 1 else 'they'} took as long as on an empty path"
     if done == 1:
         return f"{said}; it took {times(median)} times as long as on an empty path"
-    # Those that were not complete are slower than all that were.
-    slowest = "" if p99 is None else f", {times(p99)} times{' as long' if median < _AS_LONG else ''} at 99 %"
+    # Those that were not complete are slower than all that were. Of fewer than a hundred it is the slowest.
+    at = "at 99 %" if every >= _HUNDRED else "at most"
+    slowest = "" if p99 is None else f", {times(p99)} times{' as long' if median < _AS_LONG else ''} {at}"
     usual = "as long" if median < _AS_LONG else f"{times(median)} times as long"
     return f"{said}; they took {usual} as on an empty path in the median{slowest}"
 
