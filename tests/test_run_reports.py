@@ -306,3 +306,20 @@ def test_a_measurement_that_was_not_observed_says_how() -> None:
     (said,) = over_time.section(measured).blocks
     assert isinstance(said, blocks.Text)
     assert "Set `observe.interval`" in said.text
+
+
+def test_lines_of_a_slow_line_are_of_whole_packets() -> None:
+    """A packet takes 667 ms of 2.4 kbit/s: samples of 200 ms were a comb; and one round trip of a SYN is no line."""
+    run = tl.simulate(
+        tl.loads("""
+    duration = "20 s"
+    link.up = { ends = ["ship", "shore"], rate = "2.4 kbit/s", delay = "20 ms", queue = "20 packets" }
+    traffic.upload = { kind = "bulk", from = "ship", to = "shore" }
+    traffic.voice = { kind = "cbr", from = "ship", to = "shore", interval = "20 ms", udp.datagram = "200 B" }
+    """)
+    )
+    seen = observed(run, "series")
+    assert seen.series.filter(entity="upload", metric="rtt_s").height == 1
+    spec, caption = _chart(over_time.section(seen, again=True))
+    assert "round-trip time (ms)" not in _panels(spec)
+    assert "observed every 1 s" in caption

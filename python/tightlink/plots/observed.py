@@ -19,6 +19,9 @@ _INTERVALS: Final = 200
 #: In fewer, down to these, where the busiest link would not transmit so many packets in each.
 _FEWEST_INTERVALS: Final = 50
 _PACKETS: Final = 5
+#: Where these are shorter than a packet, in fewer still: so many packets, rounded down, are one at least.
+_SLOW_INTERVALS: Final = 10
+_ONE: Final = 2.5
 #: Samples end so much later than the last packet, where that is earlier than this share of the run.
 _AFTER: Final = 1.05
 _WHOLE: Final = 0.75
@@ -52,7 +55,9 @@ def observed(run: Run, *tables: Observed) -> Run:
     if not wanted or not _is_short(run):
         return run
     until_s = _until_s(run)
-    least_s = min(_PACKETS * _service_s(run), until_s / _FEWEST_INTERVALS)
+    service_s = _service_s(run)
+    few_s = max(until_s / _FEWEST_INTERVALS, min(_ONE * service_s, until_s / _SLOW_INTERVALS))
+    least_s = min(_PACKETS * service_s, few_s)
     interval = units.format_time(_round(max(until_s / _INTERVALS, least_s)))
     changes: dict[Observed, tuple[str, object]] = {
         "series": ("observe.interval", interval),

@@ -119,10 +119,12 @@ def _links(run: Run) -> list[str]:
 
 
 def _of(run: Run, metric: str, names: list[str]) -> pl.DataFrame:
-    """The samples of a metric; none where it is always zero, as the losses of a run without losses."""
+    """The samples of a metric; none where all are zero, as losses of a run without any, or where they make no line."""
     found = run.series.filter((pl.col("metric") == metric) & pl.col("entity").is_in(names))
     found = found.select("time_s", "entity", pl.col("value").alias(metric)).drop_nulls()
-    return found if (found[metric] != 0).any() else found.clear()
+    # One sample of each is no line, as where one round trip was taken: an axis with nothing on it, if others have more.
+    alone = found["entity"].is_unique().all() and run.series["time_s"].min() != run.series["time_s"].max()
+    return found if (found[metric] != 0).any() and not alone else found.clear()
 
 
 def _under_capacity(run: Run, rates: pl.DataFrame, rate: str, links: list[str]) -> pl.DataFrame:
