@@ -8,6 +8,8 @@ from typing import Final
 import pytest
 
 import tightlink as tl
+from tightlink.diagnosis.first_window import longer_timeout
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.transfers import completed
 
 #: A first window of ten packets takes 7.5 s of it, and a timer of RFC 6298 waits for a second.
@@ -41,6 +43,8 @@ def test_one_packet_is_not_several() -> None:
     run = tl.simulate(tl.loads(SLOW).set_all({"profile": "linux", "link.line.rate": "32 kbit/s"}))
     assert run.flows["packets_retransmitted"][0] == 1
     assert "1 packet is retransmitted, though none was lost." in run.why("file").sentence
+    # F-RTO has undone that timeout, where a measurement could not try what a longer one does.
+    assert longer_timeout(run.flows.row(0, named=True), Paths(run).of("file")) is None
 
 
 def test_slow_start_is_no_cause_while_the_line_is_always_busy() -> None:

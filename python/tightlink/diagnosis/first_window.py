@@ -28,7 +28,9 @@ def longer_timeout(row: Mapping[str, Any], path: Path) -> Tried | None:
 
     It leaves at once, and the timer goes by the round trip of the handshake, whose packets are short (RFC 6298 §2.2).
     """
-    if path.tcp is None or not row["timeouts"]:
+    again, timeouts = (row["packets_retransmitted"] or 0) - (row["packets_dropped"] or 0), row["timeouts"] or 0
+    # Who undoes a timeout retransmits a packet for it, as Linux does: nothing to gain.
+    if path.tcp is None or not timeouts or again <= timeouts:
         return None
     takes_s = path.base_rtt_s + (path.tcp["initial_window_packets"] - 1) * path.slowest.interval_s(path.packet_bytes)
     if takes_s <= path.tcp["rto"]["min_s"]:
