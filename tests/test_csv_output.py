@@ -113,6 +113,8 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     assert json.loads(numbers) == [{"a": 1.5, "b": [0.25], "c": 0.5}]
     assert said("query", folder, "select label, flow from flows where false", "--csv")[1] == "label,flow\n"
     assert said("query", folder, "select label, flow from flows where false", "--json")[1] == "[]\n"
+    struct = said("query", folder, "select 1 as a, {'low': 2, 'high': 3} as b, 4 as c", "--csv")[1]
+    assert struct == "a,b.low,b.high,c\n1,2,3,4\n"
     # Columns of the same name, as of a join, are all there.
     joined = ("query", folder, "select label, 3 as packets_in, 7 as packets_in from flows")
     assert json.loads(said(*joined, "--json")[1]) == [{"label": "ftp", "packets_in": 3, "packets_in_1": 7}]
@@ -209,3 +211,23 @@ def test_json_has_no_number_that_is_none(capsys: pytest.CaptureFixture[str]) -> 
 def test_what_is_in_cells() -> None:
     assert as_csv([{"a": [1, 2], "b": True, "c": 'x,"y"', "d": None}]) == 'a,b,c,d\n"[1, 2]",true,"x,""y""",\n'
     assert as_csv({"a": 1, "b": {"c": 2}}) == "a,b.c\n1,2\n"
+
+
+def test_objects_in_rows_are_columns() -> None:
+    laws = [{"law": "ideal", "fit": None}, {"law": "cost", "fit": {"r2": 0.5, "aicc": None}}]
+    assert as_csv(laws) == "law,fit.r2,fit.aicc\nideal,,\ncost,0.5,\n"
+
+
+def test_what_has_a_name_each_is_a_row_each(said: Said) -> None:
+    load = str(Path(__file__).parents[1] / "examples" / "router-load.csv")
+    found = json.loads(said("analyze", "regimes", load, "--json")[1])
+    tables = _tables(said("analyze", "regimes", load, "--csv")[1])
+    assert list(tables) == ["routers", "lengths"]
+    assert [row["router"] for row in tables["routers"]] == list(found) == ["A", "B"]
+    for row in tables["routers"]:
+        assert (
+            float(row["explained.r2.packets_per_s.value"])
+            == (found[row["router"]]["explained"]["r2"]["packets_per_s"]["value"])
+        )
+    lengths = [(name, length["packet_bytes"]) for name, router in found.items() for length in router["lengths"]]
+    assert [(row["router"], float(row["packet_bytes"])) for row in tables["lengths"]] == lengths

@@ -70,18 +70,21 @@ def print_why(why: Why) -> None:
         print_verbatim(f"{why.text(width)}\n\n")
 
 
-def print_json(found: object, *, columns: Sequence[str] = (), named: bool = False, **options: Any) -> None:
+def print_json(
+    found: object, *, columns: Sequence[str] = (), named: bool = False, each: str = "", **options: Any
+) -> None:
     """Print what was found as JSON, in which a number that is none is null; or its tables as CSV, where asked for.
 
     Args:
         found: What `tightlink.json_values.plain` takes.
         columns: Of a table that may have no rows, its columns, for CSV.
         named: Whether a table that is alone has its name above it in CSV, too, as there may be others beside it.
+        each: What the objects are that the found one holds by their names, such as "link", for CSV (`as_csv`).
         options: Those of ``json.dumps``.
     """
     found = plain(found)
     if (_ASKED.get() or _Asked()).csv:
-        print("\n".join(map(escaped_in_text, as_csv(found, columns, named=named).split("\n"))), end="")
+        print("\n".join(map(escaped_in_text, as_csv(found, columns, named=named, each=each).split("\n"))), end="")
         return
     lines = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False, **options).split("\n")
     print("\n".join(map(escaped_in_text, lines)))

@@ -54,6 +54,7 @@ def saturation(
         lambda: answers.get("", answers),
         lambda: _print_each(links, _print_saturation),
         lambda: panels({name: [partial(panel, found) for panel in drawn] for name, found in links.items()}),
+        each="link",
     )
 
 
@@ -74,6 +75,7 @@ def regimes(table: Table, *, load: str = "load") -> Finding:
                  for name, found in routers.items()},
         lambda: _print_each(routers, _print_regimes),
         lambda: panels({name: _panels(found) for name, found in routers.items()}),
+        each="router",
     )  # fmt: skip
 
 

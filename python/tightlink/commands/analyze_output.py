@@ -44,6 +44,8 @@ class Finding:
     """Prints it."""
     figure: Callable[[], Any] | None
     """As `tightlink.plots.write` takes it; nothing where there is nothing to draw."""
+    each: str = ""
+    """What has facts by its name, such as "link", where several may."""
 
 
 def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callable[..., None]]:
@@ -60,7 +62,7 @@ def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callabl
             check_new(output)
             found = command(*args, **options)
             if json_:
-                print_json(found.facts())
+                print_json(found.facts(), each=found.each)
             else:
                 found.words()
             if output is not None and found.figure is not None:

@@ -66,7 +66,8 @@ def traffic(
         ]
         for name, parts in list(found.items())[:MOST]
     }
-    return Finding(lambda: found, lambda: _print_traffic(found, constant), (lambda: panels(rows)) if found else None)
+    figure = (lambda: panels(rows)) if found else None
+    return Finding(lambda: found, lambda: _print_traffic(found, constant), figure, each="series")
 
 
 @finds("a figure, times between arrivals beside exponential ones")

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tightlink.console import is_everything_asked_for, print_rows, print_text, say
 from tightlink.diagnosis import Why
 from tightlink.diagnosis.completions import of_groups, with_completions
+from tightlink.diagnosis.delay_variation import COLUMNS as VARIATION
 from tightlink.diagnosis.delay_variation import with_delay_variation
 from tightlink.files import check_new, check_page
 from tightlink.lazy import pl, plots
@@ -88,11 +89,18 @@ _BUSIEST: Final = 10
 def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[str, Any]:
     """The manifest of a run, why its flows are as fast as they are, and those of some tables that it has.
 
-    Flows of datagrams have their delay variation, as on a terminal.
+    Flows have their delay variation, as on a terminal; without datagrams it is none, so that columns are the same
+    whatever the traffic is.
     """
     there = [name for name in tables if name in run.tables]
-    found = {name: (with_delay_variation(run) if name == "flows" else run.table(name)).to_dicts() for name in there}
+    found = {name: (_with_variation(run) if name == "flows" else run.table(name)).to_dicts() for name in there}
     return {"manifest": run.manifest, "why": (why or run.why()).to_dict()} | found
+
+
+def _with_variation(run: Run) -> pl.DataFrame:
+    flows = with_delay_variation(run)
+    lacking = [name for name in VARIATION if name not in flows.columns]
+    return flows.with_columns(pl.lit(None, pl.Float64).alias(name) for name in lacking)
 
 
 def print_summary(run: Run) -> None:
