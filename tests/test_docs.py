@@ -65,7 +65,7 @@ _LIVE: Final = re.compile(r"tightlink (emulate|measure \S+\.toml)")
 _BY_KERNEL: Final = "tightlink.measure.forwarding"
 #: How blocks are known that need a program of others, or what it wrote.
 _NEEDS: Final = {
-    "awk": r"\$ awk ",
+    "awk": r"[$|] awk ",
     "make": r"\$ make --silent ",
     "iperf3": r"--sender iperf3|iperf3\.json",
     "ns": r"\Atcl\n",

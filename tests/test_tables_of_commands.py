@@ -61,6 +61,8 @@ ELSEWHERE: Final = {
 _TIMED: Final = re.compile(r"timing|expected_s")
 #: What no cell of a program's table says of a number that does not exist, or of a truth.
 _WORDS: Final = {"nan", "NaN", "inf", "-inf", "None", "null", "NULL", "NA", "–", "—", "True", "False"}
+#: Units that no name has: times are in seconds, rates in bit/s, shares from 0 to 1.
+_OTHER_UNITS: Final = re.compile(r"_([nmu]s|min|[kmg]bps|[kmg]bit(_per_s)?|[kmg]i?b|percent|pct)$")
 _GROUPED: Final = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
@@ -113,6 +115,7 @@ def test_other_programs_read_what_is_printed(
     assert _untimed(again) == _untimed(printed)
     code_of_csv, text, _ = said(*words, "--csv")
     assert code_of_csv == code
+    assert not [name for name in _names(found) if _OTHER_UNITS.search(name)]
     values = set(map(_as_cell, _values(found)))
     for name, table in _tables(text).items():
         header, *rows = table
@@ -184,6 +187,13 @@ def _values(found: Any) -> list[Any]:
     if isinstance(found, list):
         return [value for part in found for value in _values(part)]
     return [found]
+
+
+def _names(found: Any) -> set[str]:
+    """All keys within JSON."""
+    if isinstance(found, dict):
+        return set(found).union(*map(_names, found.values()))
+    return set().union(*map(_names, found)) if isinstance(found, list) else set()
 
 
 def _as_cell(value: Any) -> str:
