@@ -231,3 +231,11 @@ def test_what_has_a_name_each_is_a_row_each(said: Said) -> None:
         )
     lengths = [(name, length["packet_bytes"]) for name, router in found.items() for length in router["lengths"]]
     assert [(row["router"], float(row["packet_bytes"])) for row in tables["lengths"]] == lengths
+
+
+def test_a_table_of_an_analysis_has_its_name_whatever_else_is_found(said: Said, tmp_path: Path) -> None:
+    sizes = [f"{size},{12_500_000 // size}" for size in range(700, 1600, 100)]
+    (tmp_path / "flat.csv").write_text("\n".join(["packet_bytes,packets_per_s", *sizes]) + "\n", encoding="utf-8")
+    found = json.loads(said("analyze", "saturation", str(tmp_path / "flat.csv"), "--json")[1])
+    assert (found["laws"], len(found["points"])) == ([], len(sizes))
+    assert list(_tables(said("analyze", "saturation", str(tmp_path / "flat.csv"), "--csv")[1])) == ["points"]

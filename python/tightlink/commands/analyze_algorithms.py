@@ -77,6 +77,7 @@ def outliers(
         lambda: {"counts": counts(found), "cells": found},
         lambda: _print_outliers(found),
         lambda: [charts.outlier_grid(found, least=least) for least in EFFECTS],
+        several=True,
     )
 
 
@@ -106,7 +107,9 @@ def ranks(
             both = f"The {best} of each of {responses_} responses has rank 1, be that good or bad"
             print_text(f"\n{both}, and p is of the mean rank under each condition: --responses names one.")
 
-    return Finding(lambda: {"finding": found.sentence()} | plain(found), words, lambda: charts.rank_scatter(found))
+    return Finding(
+        lambda: {"finding": found.sentence()} | plain(found), words, lambda: charts.rank_scatter(found), several=True
+    )
 
 
 def _read_compared(
@@ -203,7 +206,7 @@ def fairness(
         points = fair.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
     found = fair.fairness(points)
     if json_:
-        print_json({"shares": parts, "fairness": found, "conditions": points})
+        print_json({"shares": parts, "fairness": found, "conditions": points}, named=True)
     else:
         _print_shares(parts, found)
         lacking = [name for name in read.runs[algorithm].cast(pl.String).unique(maintain_order=True).drop_nulls()

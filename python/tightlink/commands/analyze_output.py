@@ -46,6 +46,8 @@ class Finding:
     """As `tightlink.plots.write` takes it; nothing where there is nothing to draw."""
     each: str = ""
     """What has facts by its name, such as "link", where several may."""
+    several: bool = False
+    """Whether there may be several tables, so that one that is alone has its name in CSV, too."""
 
 
 def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callable[..., None]]:
@@ -62,7 +64,7 @@ def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callabl
             check_new(output)
             found = command(*args, **options)
             if json_:
-                print_json(found.facts(), each=found.each)
+                print_json(found.facts(), each=found.each, named=found.several)
             else:
                 found.words()
             if output is not None and found.figure is not None:

@@ -111,7 +111,7 @@ def path(
         )
         answer = answered(found, size=size, observed=points, fitted=fitted, jobs=jobs)
     if json_:
-        print_json(as_json(answer))
+        print_json(as_json(answer), named=True)
     else:
         show(answer)
     if output is not None:
