@@ -131,6 +131,9 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
         ),
         ("", 'run: "": expected a statement, such as "from flows"'),
         ("select packets from flows", 'Referenced column "packets" not found'),
+        ("select label, from, to from flows", 'columns of these names stand in double quotes: "from"\n'),
+        ("select label, to from flows", 'columns of these names stand in double quotes: "from"\n'),
+        ("selct label from flows", 'syntax error at or near "selct"'),
     ):
         code, out, err = said("query", folder, statement)
         assert (code, out) == (2, "")

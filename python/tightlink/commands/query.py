@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tightlink.checksums import view_parquet
 from tightlink.commands.options import JsonOf
@@ -23,6 +23,10 @@ from tightlink.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
     from duckdb import DuckDBPyConnection
+
+#: What DuckDB says of columns whose names are words of SQL, and where the comma behind one is what it does not expect.
+_WORD_OF_SQL: Final = re.compile(r'near "(from|to)"', re.IGNORECASE)
+_LISTED: Final = re.compile(r"\bfrom\s*,", re.IGNORECASE)
 
 
 @with_table_options
@@ -107,6 +111,8 @@ def _said(connection: "DuckDBPyConnection", error: "duckdb.Error", statement: st
     missing = re.search(r'Referenced table "([\w.]+)" not found', first)
     if missing and (dotted := re.search(rf"\b{re.escape(missing[1])}\.[.\w]+", statement)):
         return f'{first.rstrip("!")}; a column with dots in its name stands in double quotes: "{dotted[0]}"'
+    if "Parser Error" in first and (_WORD_OF_SQL.search(first) or ('near ","' in first and _LISTED.search(statement))):
+        return f'{first}; from and to are words of SQL: columns of these names stand in double quotes: "from"'
     if "Table with name" not in first or "does not exist" not in first:
         return said
     views = connection.execute("select view_name from duckdb_views() where not internal").fetchall()
