@@ -163,6 +163,20 @@ def test_means_of_a_sweep_are_those_of_python(
     assert [list(row) for row in json.loads(said(*command, "--json")[1])["cells"]] == [header, header]
 
 
+@pytest.mark.parametrize("command", ["sweep", "sweep --dry-run", "compare", "validate"])
+def test_keys_of_json_are_those_that_the_guide_lists(
+    command: str, inputs: dict[str, Path], said: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "guides" / "pipelines.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(rf"^\| `{command}` \| (.*) \|$", guide, re.MULTILINE)
+    name = command.partition(" ")[0]
+    calls = [call for call in CALLS[name] if ("--dry-run" in call) == ("--dry-run" in command)]
+    words = [word.format(new=tmp_path / "new", **inputs) for word in shlex.split(calls[0])]
+    found = json.loads(said(*words, "--json")[1])
+    keys = found if isinstance(found, dict) else {"valid", "errors", "warnings"} & set(found[0])
+    assert {key for key in keys if f"`{key}`" not in listed} == set()
+
+
 def test_an_error_leaves_standard_output_empty(said: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     for option in ("--json", "--csv"):
         code, out, err = said("run", str(tmp_path / "none.toml"), option)
