@@ -361,6 +361,9 @@ def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest
     assert set(listed) == {"report", "claims", "controls", "tests", "summary", "verdicts"}
     # Of no pack all tests were made.
     assert listed["verdicts"] == []
+    # The table that is alone has its name, as beside that of verdicts.
+    assert main([*arguments, "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["# summary", ",".join(listed["summary"][0])]
 
 
 def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,7 +65,8 @@ def study(
         say(alone(found.folder, next(iter(found.failures)), controls))
     if json_:
         verdicts = [claims_file.described(claim) for claim in found.claims]
-        print_json({"report": str(found.report), "claims": verdicts, **found.said.described})
+        described = found.said.described
+        print_json({"report": str(found.report), "claims": verdicts, **described}, named=bool(described))
         return found.exit_code
     if (summary := found.said.summary) is not None:
         print_table(summary.columns, summary.rows())
