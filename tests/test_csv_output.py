@@ -242,3 +242,12 @@ def test_a_table_of_an_analysis_has_its_name_whatever_else_is_found(said: Said, 
     found = json.loads(said("analyze", "saturation", str(tmp_path / "flat.csv"), "--json")[1])
     assert (found["laws"], len(found["points"])) == ([], len(sizes))
     assert list(_tables(said("analyze", "saturation", str(tmp_path / "flat.csv"), "--csv")[1])) == ["points"]
+
+
+def test_measurements_that_are_repeated_are_numbered() -> None:
+    run = {"manifest": {"seed": 1}, "flows": [{"label": "a", "loss": 0.5}], "links": [{"link": "wire"}]}
+    tables = _tables(as_csv([run, run | {"flows": [{"label": "a", "loss": None}]}], each="measurement"))
+    assert tables == {
+        "flows": [{"measurement": "1", "label": "a", "loss": "0.5"}, {"measurement": "2", "label": "a", "loss": ""}],
+        "links": [{"measurement": "1", "link": "wire"}, {"measurement": "2", "link": "wire"}],
+    }

@@ -23,7 +23,8 @@ def as_csv(found: object, columns: Sequence[str] = (), *, named: bool = False, e
         columns: Of a table that may have no rows, its columns.
         named: Whether a table that is alone has its name above it, too, as there may be others beside it.
         each: Of an object that holds one for each link, router or the like, by its name: what these are, such as
-            "link". It is the first column of all tables, the first of which has a row for each.
+            "link". It is the first column of all tables, the first of which has a row for each. Of a list of objects
+            that hold tables it numbers these from 1 on.
 
     >>> print(as_csv([{"link": "wire", "loss": 0.5}, {"link": "core", "loss": None}]), end="")
     link,loss
@@ -47,7 +48,10 @@ def as_csv(found: object, columns: Sequence[str] = (), *, named: bool = False, e
     link,load
     a,1
     """
-    if each and isinstance(found, Mapping) and all(isinstance(value, Mapping) for value in found.values()):
+    if each and _is_table(found):
+        numbered = {number: dict(_tables(one)) for number, one in enumerate(found, 1)}
+        tables, named = _of_each(numbered, each), True
+    elif each and isinstance(found, Mapping) and all(isinstance(value, Mapping) for value in found.values()):
         tables, named = _of_each(found, each), True
     else:
         tables = _tables(found) if found or not columns else [("", [])]
@@ -69,8 +73,10 @@ def _of_each(found: Mapping[Any, Any], kind: str) -> list[tuple[str, _Rows]]:
     own = [
         {kind: name} | {key: part for key, part in value.items() if key not in inner} for name, value in found.items()
     ]
-    held = {str(key): [{kind: name} | row for name, value in found.items() for row in value[key]] for key in inner}
-    return [(kind if kind.endswith("s") else f"{kind}s", own), *held.items()]
+    held = {str(key): [{kind: name} | row for name, value in found.items() for row in value.get(key, [])]
+            for key in inner}  # fmt: skip
+    heading = [(kind if kind.endswith("s") else f"{kind}s", own)] if any(len(row) > 1 for row in own) else []
+    return [*heading, *held.items()]
 
 
 def _is_table(value: object) -> TypeGuard[_Rows]:
