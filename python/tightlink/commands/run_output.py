@@ -90,7 +90,7 @@ def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[s
     """The manifest of a run, why its flows are as fast as they are, and those of some tables that it has.
 
     Flows have their delay variation, as on a terminal; without datagrams it is none, so that columns are the same
-    whatever the traffic is.
+    whatever the traffic of a scenario is.
     """
     there = [name for name in tables if name in run.tables]
     found = {name: (_with_variation(run) if name == "flows" else run.table(name)).to_dicts() for name in there}
@@ -99,7 +99,9 @@ def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[s
 
 def _with_variation(run: Run) -> pl.DataFrame:
     flows = with_delay_variation(run)
-    lacking = [name for name in VARIATION if name not in flows.columns]
+    # Captures know no empty path, and never have it.
+    known = VARIATION if "scenario" in run.manifest else ()
+    lacking = [name for name in known if name not in flows.columns]
     return flows.with_columns(pl.lit(None, pl.Float64).alias(name) for name in lacking)
 
 
