@@ -64,8 +64,9 @@ def test_axes_in_axes_out(run: tl.Run) -> None:
 def test_nothing_is_left_open(run: tl.Run) -> None:
     from matplotlib import pyplot as plt
 
+    before = plt.get_fignums()
     _all(run)
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == before
 
 
 def test_a_notebook_shows_figures_by_itself(run: tl.Run) -> None:
