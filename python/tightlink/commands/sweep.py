@@ -130,8 +130,8 @@ def _command(file: Path, **options: object) -> str:
 def _run(
     plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool
 ) -> Experiment:
-    if told := Store(folder / "runs").outdated():
-        say(f"{folder}: {told}")
+    if outdated := Store(folder / "runs").outdated():
+        say(f"{folder}: {outdated}")
     with watching() as watch:
         experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
     for note in plan.notes[len(plan.design.notes) :]:
@@ -142,9 +142,9 @@ def _run(
     done = (status == "done").sum()
     if (there := done - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
-    outdated = experiment.store.of_other_engines().total()
-    if (others := experiment.store.count() - outdated - done) > 0:
-        say(f"{others} more runs are kept there, of other levels: table and report are of what this command names")
+    if (others := experiment.store.count() - outdated.runs - done) > 0:
+        of_what = "of other levels" if outdated.whole else "of other levels or engines"
+        say(f"{others} more runs are kept there, {of_what}: table and report are of what this command names")
     cells = experiment.summary
     if not json_:
         _print_cells(cells, experiment.varied)

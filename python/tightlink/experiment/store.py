@@ -7,12 +7,15 @@ taken for new ones.
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.checksums import DamagedError, check
-from tightlink.experiment.stored import engine_of, opened, run_of
+from tightlink.experiment.stored import engines_of, opened, run_of
 from tightlink.experiment.work import Done, Simulation
 from tightlink.experiment.workplace import Workplace
 from tightlink.files import whole
@@ -27,6 +30,30 @@ if TYPE_CHECKING:
 
 #: The table that is large, and read by few.
 _PACKETS: Final = "packets"
+#: For so long it is looked which engines made the runs that are there, of so many at a time.
+_LOOK_S: Final = 2.0
+_AT_ONCE: Final = 256
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """Runs in a store that another engine made, which stay and are not used."""
+
+    runs: int
+    """How many these are."""
+    behaviours: Sequence[int]
+    """Of the engines that made them."""
+    whole: bool
+    """Whether all runs were looked at."""
+
+    def __bool__(self) -> bool:
+        return self.runs > 0
+
+    def __str__(self) -> str:
+        made = f"{several(self.runs, 'run')} of engine behaviour {' and '.join(map(str, self.behaviours))}"
+        there = made if self.whole else f"at least {made}"
+        now = _core.engine_behaviour
+        return f"kept there, and not used: {there}; what of them is needed is simulated again, by {now}"
 
 
 class Store:
@@ -48,20 +75,13 @@ class Store:
         """How many runs are there."""
         return len(self.files())
 
-    def of_other_engines(self) -> Counter[int]:
-        """How many runs are there that this engine does not use, by the behaviour of the one that made them."""
-        made = (engine_of(file) for file in self.files())
-        return Counter(each for each in made if each is not None and each != _core.engine_behaviour)
-
-    def outdated(self) -> str:
-        """What to say of these before runs are made: that they stay, and are not used; nothing where there are none."""
-        if not (others := self.of_other_engines()):
-            return ""
-        behaviours = " and ".join(str(each) for each in sorted(others))
-        made = f"{several(others.total(), 'run')} of engine behaviour {behaviours}"
-        return (
-            f"kept there, and not used: {made}; what of them is needed is simulated again, by {_core.engine_behaviour}"
-        )
+    def outdated(self) -> Outdated:
+        """The runs that this engine does not use, as far as two seconds suffice to look at what is there."""
+        until, files, made = time.monotonic() + _LOOK_S, self.files(), Counter[int | None]()
+        while (looked := made.total()) < len(files) and time.monotonic() < until:
+            made.update(engines_of(files[looked : looked + _AT_ONCE]))
+        others = {each: count for each, count in made.items() if each is not None and each != _core.engine_behaviour}
+        return Outdated(sum(others.values()), sorted(others), whole=made.total() == len(files))
 
     def file(self, identity: str) -> Path:
         """Where the run of an identity is, if it is there."""

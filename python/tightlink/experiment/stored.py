@@ -6,6 +6,7 @@ files), ``scenario`` (TOML); then each table of the run as a list of its rows.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -60,11 +61,22 @@ def run_of(
 
 def engine_of(file: Path) -> int | None:
     """The behaviour of the engine that made the run in a file; nothing where that cannot be read."""
-    try:
-        manifest = json.loads(pl.read_parquet(as_named(file), columns=["manifest"], glob=False)["manifest"][0])
-        return int(manifest["engine_behaviour"])
-    except (OSError, ValueError, LookupError, TypeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return None
+    (made,) = engines_of([file])
+    return made
+
+
+def engines_of(files: Sequence[Path]) -> list[int | None]:
+    """The same of many files, read together."""
+    behaviour = pl.col("manifest").str.json_path_match("$.engine_behaviour").cast(pl.Int64, strict=False)
+    places, types = list(map(as_named, files)), {"manifest": pl.String}
+    found: list[int | None] = []
+    with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        rows = pl.scan_parquet(places, schema=types, extra_columns="ignore", glob=False)
+        found = rows.select(behaviour).collect()["manifest"].to_list()
+    if len(found) == len(files):
+        return found
+    # One of them is damaged.
+    return [None] if len(files) == 1 else [engine_of(file) for file in files]
 
 
 def check_format(found: int, place: str) -> None:

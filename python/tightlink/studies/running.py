@@ -179,7 +179,7 @@ def study(  # noqa: PLR0913
             tasks = asked.all_tasks()
         if outdated := store.outdated():
             tell(f"{folder}: {outdated}")
-        if there := store.count() - store.of_other_engines().total():
+        if there := store.count() - outdated.runs:
             tell(f"{there} runs are in {store.folder} already")
         elif progress is not None and cluster is None:
             tell(_how_long(tasks, jobs))
