@@ -34,7 +34,7 @@ CALLS: Final = {
     "validate": ["validate {short} {file}"],
     "new examples": ["new examples"],
     "new lessons": ["new lessons"],
-    "plan path": ["plan path --bandwidth '10 Mbit/s' --rtt '162 ms' --flows 1,4"],
+    "plan path": ["plan path --bandwidth '2 Mbit/s' --rtt '20 ms' --flows 1,2"],
     "plan maxflow": ["plan maxflow {examples}/slow-router.toml"],
     "plan packetize": ["plan packetize --bitrate '64 kbit/s' --limit-pps 4000"],
     "analyze saturation": ["analyze saturation {examples}/link-sweep.csv", "analyze saturation {links}"],
