@@ -149,7 +149,8 @@ impl<'a, L: Listener> Trace<'a, L> {
         let same = |(record, _): &(Record, Words)| {
             record.flow == flow && record.kind == kind && record.seq == seq && record.size == size
         };
-        let itself = |queued: &(Record, Words)| queued.1 == packet.packet.words() && same(queued);
+        let words = packet.packet.words();
+        let itself = |queued: &(Record, Words)| queued.1 == words && same(queued);
         let place = queued.iter().position(itself).or_else(|| queued.iter().position(same))?;
         queued.remove(place).map(|(record, _)| record)
     }

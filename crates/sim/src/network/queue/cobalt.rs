@@ -21,7 +21,7 @@ pub(super) struct Law {
 /// Linux's `cake_set_rate`: by how much the probability of BLUE rises where the queue is full, and falls where it is empty.
 const BLUE_UP: f64 = 1.0 / 256.0;
 const BLUE_DOWN: f64 = 1.0 / 4096.0;
-/// Linux's `cobalt_should_drop`: a wait for that many large packets is no wait. Left out: nor is one for two of each bulk flow.
+/// Linux's `cobalt_should_drop`: a wait for that many large packets is no wait.
 const SHORT_PACKETS: f64 = 4.0;
 
 /// What happens to a packet that leaves the queue.

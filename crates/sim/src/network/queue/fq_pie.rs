@@ -267,7 +267,9 @@ mod tests {
         let mut watch = Watch { controller, waited_s: 0.02, accumulated: 0.0 };
         let mut dropped = || {
             let chosen = watch.chooses(law, 9000, &mut stream);
-            watch.accumulated *= f64::from(u8::from(!chosen));
+            if chosen {
+                watch.accumulated = 0.0;
+            }
             chosen
         };
         let drops: Vec<u32> = (0..100_000).filter(|_| dropped()).collect();
