@@ -77,7 +77,7 @@ def outliers(
         lambda: {"counts": counts(found), "cells": found},
         lambda: _print_outliers(found),
         lambda: [charts.outlier_grid(found, least=least) for least in EFFECTS],
-        several=True,
+        named=True,
     )
 
 
@@ -108,7 +108,7 @@ def ranks(
             print_text(f"\n{both}, and p is of the mean rank under each condition: --responses names one.")
 
     return Finding(
-        lambda: {"finding": found.sentence()} | plain(found), words, lambda: charts.rank_scatter(found), several=True
+        lambda: {"finding": found.sentence()} | plain(found), words, lambda: charts.rank_scatter(found), named=True
     )
 
 

@@ -92,7 +92,7 @@ def effects(
             else charts.main_effects(part, draw_response, title=name)
             for name, part in _apart(found, apart)
         ],
-        several=True,
+        named=True,
     )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def ten_steps(table: Path, *, response: str | None = None, factors: Names = None
         lambda: facts | {name: value for name, value in vars(found).items() if name != "design"},
         lambda: _print_steps(found, merged),
         lambda: plots.ten_steps.page(found),
-        several=True,
+        named=True,
     )
 
 

@@ -55,7 +55,7 @@ def saturation(
         lambda: _print_each(links, _print_saturation),
         lambda: panels({name: [partial(panel, found) for panel in drawn] for name, found in links.items()}),
         each="link",
-        several=True,
+        named=True,
     )
 
 

@@ -82,7 +82,7 @@ def markov(
                 partial(plots.chain_sensitivity, table),
             ],
         }, _SIZE),
-        several=True,
+        named=True,
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ class Finding:
     """As `tightlink.plots.write` takes it; nothing where there is nothing to draw."""
     each: str = ""
     """What has facts by its name, such as "link", where several may."""
-    several: bool = False
+    named: bool = False
     """Whether there may be several tables, so that one that is alone has its name in CSV, too."""
 
 
@@ -64,7 +64,7 @@ def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callabl
             check_new(output)
             found = command(*args, **options)
             if json_:
-                print_json(found.facts(), each=found.each, named=found.several)
+                print_json(found.facts(), each=found.each, named=found.named)
             else:
                 found.words()
             if output is not None and found.figure is not None:

@@ -40,7 +40,7 @@ def correlation(table: Path, *, responses: Names = None, factors: Names = None, 
         lambda: {"finding": found.sentence(), "dimension": found.dimension} | plain(found),
         lambda: _print_correlation(found),
         lambda: _figures_of_correlation(table, found),
-        several=True,
+        named=True,
     )
 
 
@@ -62,7 +62,7 @@ def pca(table: Path, *, responses: Names = None, factors: Names = None, by: str 
         lambda: {"finding": found.sentence(), "above_one": found.above_one} | plain(found),
         lambda: _print_components(found),
         lambda: _figures_of_components(table, found, by),
-        several=True,
+        named=True,
     )
 
 

@@ -123,9 +123,8 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
 def _show(done: Sequence[Run], typed: Typed, *, as_json: bool) -> None:
     if as_json:
         tables = [described(each, PRINTED, why(each, command=typed)) for each in done]
-        print_json(
-            tables[0] if len(tables) == 1 else tables, named=True, each="" if len(tables) == 1 else "measurement"
-        )
+        found, each = (tables[0], "") if len(tables) == 1 else (tables, "measurement")
+        print_json(found, named=True, each=each)
     elif len(done) == 1:
         print_why(why(done[0], command=typed))
         print_summary(done[0])
