@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tightlink import scenario as scenario
     from tightlink import tables as tables
     from tightlink import units as units
-    from tightlink._core import Ack, Loss, RateSample, Report
+    from tightlink._core import Ack, Handshake, Loss, RateSample, Report
     from tightlink.analysis.compare.comparison import Comparison, compare
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
@@ -101,6 +101,7 @@ __all__ = [
     "GraphLink",
     "GroupLink",
     "GroupReverse",
+    "Handshake",
     "Interface",
     "JitterTable",
     "LargerFile",
@@ -185,6 +186,7 @@ __all__ = [
 #: Where names come from that are not of `tightlink.scenario`.
 _PLACES: Final = {
     "Ack": "_core",
+    "Handshake": "_core",
     "Comparison": "analysis.compare.comparison",
     "CongestionControl": "control",
     "Evaluation": "studies.evaluation.observe",

@@ -79,8 +79,17 @@ class Report:
     """Whether the window was in use, so that its size tells something of the path."""
 
 @final
+class Handshake:
+    """The SYN was acknowledged."""
+
+    now_s: float
+    """When, in seconds."""
+    rtt_s: float
+    """How long after it was sent, in seconds."""
+
+@final
 class Ack:
-    """An ACK that acknowledged new data, outside of loss recovery."""
+    """An ACK that acknowledged new data."""
 
     now_s: float
     """When it arrived, in seconds."""
@@ -92,6 +101,10 @@ class Ack:
     """The round-trip time that its timestamp tells, in seconds."""
     in_flight: float
     """Packets outstanding before it came."""
+    through: int
+    """The last packet that it acknowledges, counted from 1."""
+    highest: int
+    """The highest packet that was sent before it came: an ACK through that one ends a round trip."""
     in_use: bool
     """Whether the window was in use."""
 

@@ -46,14 +46,15 @@ from tightlink.files import run_python
 from tightlink.lazy import _core
 
 if TYPE_CHECKING:
-    from tightlink._core import Ack, Loss, RateSample, Report
+    from tightlink._core import Ack, Handshake, Loss, RateSample, Report
 
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
-_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_sample", "on_undo")
+_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_recovery_ack", "on_sample", "on_undo",
+                   "on_handshake")  # fmt: skip
 #: What it calls only where a class has it: without, slow start is the engine's, and a mark is a loss.
-_ASKED_FOR: Final = ("on_ack", "on_mark", "on_sample", "on_undo")
+_ASKED_FOR: Final = ("on_ack", "on_mark", "on_sample", "on_undo", "on_recovery_ack", "on_handshake")
 #: What the engine reads after each call; names that are so much like these are meant to be them.
 _READ: Final = ("cwnd", "ssthresh", "pacing_rate")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
@@ -150,10 +151,23 @@ class CongestionControl:
         self.cwnd = window
         return answer if self.ssthresh is threshold else None
 
+    def on_handshake(self, handshake: Handshake) -> None:
+        """The SYN was acknowledged, and data may be sent; only if a subclass defines it.
+
+        Window, threshold and pacing rate may be set. Not called under profile ns2.
+        """
+
     def on_ack(self, ack: Ack) -> None:
         """An ACK acknowledged new data, outside of loss recovery; only if a subclass defines it.
 
         Then slow start is its own, too. With ``on_mark`` it hears of ACKs of marked packets as well.
+        """
+
+    def on_recovery_ack(self, ack: Ack) -> None:
+        """An ACK acknowledged new data during loss recovery; only if a subclass defines it.
+
+        What it sets counts for nothing until the recovery is over: window and threshold are the engine's, and are not
+        shown anew. ``ack.in_use`` is false.
         """
 
     def on_mark(self, loss: Loss) -> float | None:
@@ -229,6 +243,11 @@ def reads_marks(control: type[CongestionControl]) -> bool:
     return _has(control, "on_mark")
 
 
+def has_own_slow_start(control: type[CongestionControl]) -> bool:
+    """Whether a control hears of what would let its window grow in slow start, so that it grows as the control says."""
+    return _has(control, "on_ack") or _has(control, "on_sample")
+
+
 def is_built_in(name: str) -> bool:
     """Whether a control is the engine's, rather than written in Python."""
     return name in _built_in()
@@ -251,13 +270,17 @@ def names() -> list[str]:
 
 
 def load(path: str | os.PathLike[str]) -> list[str]:
-    """Run a Python file for the controls that it defines, and return their names.
+    """Run a Python file for the controls that it defines, or compile one of Linux in C, and return their names.
 
     Raises:
         TightlinkError: There is no such file, it fails, or it defines none.
     """
     file = Path(path)
     before = dict(_CONTROLS)
+    if file.suffix == ".c":
+        from tightlink.linux_module import control_of  # noqa: PLC0415  # It is above.
+
+        return [control_of(file).name]
     module = run_python(file, "with subclasses of tightlink.CongestionControl")
     found = [name for name, control in _CONTROLS.items() if control.__module__ == module.__name__]
     if not found:

@@ -13,7 +13,7 @@ use tightlink_sim::time::Time;
 mod told;
 mod values;
 
-pub use told::{Ack, Loss, RateSample, Report};
+pub use told::{Ack, Handshake, Loss, RateSample, Report};
 use values::{Set, either, given, limit, nothing, number, packets, rate, show, threshold};
 
 /// What went wrong first in a control, after which the run ends.
@@ -67,15 +67,15 @@ impl Maker for InPython {
             if let Ok(expected) = made.extract::<String>() {
                 return Ok(Err(expected));
             }
-            let (object, [wants_acks, wants_marks, wants_samples, wants_undone, paces], sampled) =
-                made.extract::<(Py<PyAny>, [bool; 5], Vec<String>)>()?;
+            let (object, [acks, marks, samples, undone, recovery, handshake, paces], sampled) =
+                made.extract::<(Py<PyAny>, [bool; 7], Vec<String>)>()?;
             let begun = object.bind(py);
             let cwnd = packets(&begun.getattr(intern!(py, "cwnd"))?, "cwnd")?;
             let window = Window { cwnd, ssthresh: limit(&begun.getattr(intern!(py, "ssthresh"))?)? };
             let pacing_rate = rate(begun)?;
             let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
-            let paces = paces || wants_samples || pacing_rate.is_some();
-            let wants = Wants { acks: wants_acks, marks: wants_marks, samples: wants_samples, undone: wants_undone };
+            let paces = paces || samples || pacing_rate.is_some();
+            let wants = Wants { acks, marks, samples, undone, recovery, handshake };
             let control = Control { object, wants, sampled, paces, pacing_rate, flow, trouble };
             Ok(Ok((Box::new(control) as Box<dyn External>, window)))
         });
@@ -93,6 +93,8 @@ struct Wants {
     marks: bool,
     samples: bool,
     undone: bool,
+    recovery: bool,
+    handshake: bool,
 }
 
 /// A control of one connection.
@@ -207,9 +209,7 @@ impl External for Control {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &congestion::Ack, in_use: bool) {
-        let now_s = ack.now.seconds();
-        let &congestion::Ack { acked, marked, rtt_s, in_flight, .. } = ack;
-        let argument = Ack { now_s, acked, marked, rtt_s, in_flight, in_use };
+        let argument = Ack::of(ack, in_use);
         self.call(
             ack.now,
             window,
@@ -217,6 +217,30 @@ impl External for Control {
             |py| Ok((intern!(py, "on_ack"), Some(Bound::new(py, argument)?.into_any()))),
             nothing,
         );
+    }
+
+    fn on_handshake(&mut self, window: &mut Window, now: Time, rtt_s: f64) {
+        if self.wants.handshake {
+            let argument = Handshake { now_s: now.seconds(), rtt_s };
+            self.call(
+                now,
+                window,
+                false,
+                |py| Ok((intern!(py, "on_handshake"), Some(Bound::new(py, argument)?.into_any()))),
+                nothing,
+            );
+        }
+    }
+
+    fn on_recovery_ack(&mut self, ack: &congestion::Ack) {
+        if !self.wants.recovery || self.trouble.happened() {
+            return;
+        }
+        let told = Ack::of(ack, false);
+        let called = Python::attach(|py| self.object.call_method1(py, intern!(py, "on_recovery_ack"), (told,)).map(|_| ()));
+        if let Err(error) = called {
+            self.trouble.note(format!("on_recovery_ack of {} at {:.6} s", self.flow, ack.now.seconds()), error);
+        }
     }
 
     fn wants_samples(&self) -> bool {

@@ -54,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outcome::Outcome>()?;
     module.add_class::<control::Report>()?;
     module.add_class::<control::RateSample>()?;
+    module.add_class::<control::Handshake>()?;
     module.add_class::<control::Ack>()?;
     module.add_class::<control::Loss>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;

@@ -130,8 +130,11 @@ def has_slow_start(value: str | Mapping[str, object] | type[control.CongestionCo
     >>> has_slow_start("cubic"), has_slow_start("bbr"), has_slow_start({"kind": "ledbat", "slow_start": True})
     (True, False, True)
     """
+    name = control_name(value)
+    if written := control.find(name):
+        return not control.has_own_slow_start(written)
     option = isinstance(value, Mapping) and value.get("slow_start") is True
-    return option or control_name(value) not in _WITHOUT_SLOW_START
+    return option or name not in _WITHOUT_SLOW_START
 
 
 def works_with(value: str | Mapping[str, object], recovery: str) -> bool:

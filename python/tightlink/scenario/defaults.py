@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.beside_users import first_users
+from tightlink.control import is_built_in
 from tightlink.scenario.congestion import control_name, has_slow_start, reads_marks
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.problems import below
@@ -215,10 +216,13 @@ def _tcp(name: str, own: dict[str, Any], profile: Profile, mix: Sequence[Any] = 
     values["ecn"] = tcp.ecn or reads_marks(control)
     if control != tcp.congestion:
         values["slow_start"] = tcp.slow_start_of_others
-    # Rapid start paces, whatever the control.
-    start = own.get("slow_start", "rapid")
     begins = any(map(has_slow_start, mix or [own.get("congestion", tcp.congestion)]))
-    if not begins and start not in {"rapid", values["slow_start"]}:
+    # Rapid start paces, whatever the control of the engine.
+    others = {"rapid"}
+    if not begins and not is_built_in(control):
+        others, values["slow_start"] = set(), "standard"
+    start = own.get("slow_start", values["slow_start"])
+    if not begins and start not in {*others, values["slow_start"]}:
         expected = f"nothing here, as {control} does not begin with slow start"
         raise ScenarioError(expected, key=f"traffic.{name}.tcp.slow_start", value=start)
     if own.get("slow_start") != "limited":

@@ -1,6 +1,7 @@
 //! What controls are told, as Python sees it.
 
 use pyo3::prelude::*;
+use tightlink_sim::congestion;
 
 /// What happened to a connection since the last report: a round trip, and before it a loss recovery if there was one.
 #[pyclass(frozen, get_all, module = "tightlink._core")]
@@ -27,7 +28,17 @@ pub struct Report {
     pub in_use: bool,
 }
 
-/// An ACK that acknowledged new data, outside of loss recovery.
+/// The SYN was acknowledged.
+#[pyclass(frozen, get_all, module = "tightlink._core")]
+#[derive(Debug)]
+pub struct Handshake {
+    /// When, in seconds.
+    pub now_s: f64,
+    /// How long after it was sent, in seconds.
+    pub rtt_s: f64,
+}
+
+/// An ACK that acknowledged new data.
 #[pyclass(frozen, get_all, module = "tightlink._core")]
 #[derive(Debug)]
 pub struct Ack {
@@ -42,8 +53,19 @@ pub struct Ack {
     pub rtt_s: f64,
     /// Packets outstanding before it came.
     pub in_flight: f64,
+    /// The last packet that it acknowledges.
+    pub through: i32,
+    /// The highest packet that was sent before it came.
+    pub highest: i32,
     /// Whether the window was in use.
     pub in_use: bool,
+}
+
+impl Ack {
+    pub(super) fn of(ack: &congestion::Ack, in_use: bool) -> Self {
+        let &congestion::Ack { acked, marked, rtt_s, in_flight, through, highest, .. } = ack;
+        Self { now_s: ack.now.seconds(), acked, marked, rtt_s, in_flight, through, highest, in_use }
+    }
 }
 
 /// A loss that the sender has detected.

@@ -435,7 +435,7 @@ impl CongestionControl for Bbr {
     }
 
     /// §4.1.2.3, BBRInit: its round trip is one of an empty path where data find a queue of others.
-    fn on_handshake(&mut self, now: Time, rtt_s: f64) {
+    fn on_handshake(&mut self, _window: &mut Window, now: Time, rtt_s: f64) {
         (self.rtprop_s, self.rtprop_at) = (rtt_s, now);
     }
 

@@ -349,7 +349,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// §5.2.1, OnInit: its round trip is one of an empty path where data find a queue of others.
-    fn on_handshake(&mut self, _now: Time, rtt_s: f64) {
+    fn on_handshake(&mut self, _window: &mut Window, _now: Time, rtt_s: f64) {
         self.round_trips.open(rtt_s);
     }
 

@@ -251,8 +251,8 @@ pub trait CongestionControl: Sized {
         false
     }
 
-    /// The SYN was acknowledged, after `rtt_s`. Only for a control that samples, which does not hear of it otherwise.
-    fn on_handshake(&mut self, _now: Time, _rtt_s: f64) {}
+    /// The SYN was acknowledged, after `rtt_s`, and data may be sent.
+    fn on_handshake(&mut self, _window: &mut Window, _now: Time, _rtt_s: f64) {}
 
     /// The application has something to send again, with nothing in flight. Only for a control that samples.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _random: &mut Stream) {}

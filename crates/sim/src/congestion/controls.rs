@@ -187,7 +187,8 @@ impl Controls {
         fn on_sample(
             self: &mut Self, window: &mut Window, sample: &RateSample, losses: &[LostPacket], random: &mut Stream
         ) -> bool;
-        fn on_handshake(self: &mut Self, now: Time, rtt_s: f64);
+        #[cold]
+        fn on_handshake(self: &mut Self, window: &mut Window, now: Time, rtt_s: f64);
         fn on_restart(self: &mut Self, window: &mut Window, now: Time, random: &mut Stream);
         fn on_silence(self: &mut Self, last: Time, now: Time);
         fn on_spurious(self: &mut Self, window: &mut Window);

@@ -81,6 +81,10 @@ pub trait External: Debug + Send {
     /// An ACK acknowledged new data outside of recovery; the window was in use or not. With [`Self::wants_marks`] also one of
     /// marked packets alone, and while the window comes down for a mark.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack, in_use: bool);
+    /// The SYN was acknowledged, after `rtt_s`. Profile `ns2`, which has none with data behind it, does not tell.
+    fn on_handshake(&mut self, _window: &mut Window, _now: Time, _rtt_s: f64) {}
+    /// An ACK acknowledged new data in recovery, or while the window comes down for a mark that was told as a loss: measure.
+    fn on_recovery_ack(&mut self, _ack: &Ack) {}
     /// A loss was detected: it has a window.
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> Cut;
     /// The retransmission timer expired: it has a threshold. The window is what the scenario has after a timeout, if none.
@@ -163,9 +167,20 @@ impl Connected {
         }
     }
 
+    /// Takes note of an ACK.
+    fn note(&mut self, ack: &Ack) {
+        self.rounds.sample(ack);
+        self.delivered += ack.delivered;
+        self.marked += ack.marked;
+        self.last = Some(*ack);
+        if self.since.is_none() {
+            // The first round began when the packet was sent that the first ACK answers.
+            self.since = Some(Time::new((ack.now.seconds() - ack.rtt_s).max(0.0)));
+        }
+    }
+
     /// Tells of an ACK outside of loss recovery, and of a round trip that is over.
-    fn tell_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let in_use = ack.finds_in_use(window);
+    fn tell_ack(&mut self, window: &mut Window, ack: &Ack, in_use: bool) {
         if self.wants_acks {
             self.control.on_ack(window, ack, in_use);
         } else if in_use && !self.wants_samples && window.in_slow_start() {
@@ -203,40 +218,41 @@ impl Connected {
 impl CongestionControl for Connected {
     const HELP: &'static str = "outside of the engine";
     const WHOLE: Whole = Whole::No;
-    /// It is told whether the window is in use.
-    const SEES_UNUSED: bool = true;
 
     fn new(_options: &Options<'_>) -> Self {
         unreachable!("it has no name: it is connected")
     }
 
     fn measure(&mut self, ack: &Ack) {
-        self.rounds.sample(ack);
-        self.delivered += ack.delivered;
-        self.marked += ack.marked;
-        self.last = Some(*ack);
-        if self.since.is_none() {
-            // The first round began when the packet was sent that the first ACK answers.
-            self.since = Some(Time::new((ack.now.seconds() - ack.rtt_s).max(0.0)));
-        }
+        self.note(ack);
+        self.control.on_recovery_ack(ack);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.measure_and_grow(window, ack, None);
+    }
+
+    fn measure_and_grow(&mut self, window: &mut Window, ack: &Ack, used: Option<bool>) {
+        self.note(ack);
         window.ssthresh = self.threshold.take().unwrap_or(window.ssthresh);
         if std::mem::take(&mut self.mended) {
             // A report with the end of the recovery would let the window grow a round trip early (RFC 5681 §3.1).
             self.rounds.extend(ack);
         }
-        self.tell_ack(window, ack);
+        self.tell_ack(window, ack, used.unwrap_or_else(|| ack.finds_in_use(window)));
     }
 
     fn hear(&mut self, window: &Window, ack: &Ack) {
-        self.measure(ack);
-        if self.wants_marks {
-            let threshold = window.ssthresh;
-            let mut shown = Window { cwnd: threshold, ssthresh: self.threshold.unwrap_or(threshold) };
-            self.tell_ack(&mut shown, &Ack { acked: (ack.acked - ack.marked).max(0.0), ..*ack });
+        if !self.wants_marks {
+            self.measure(ack);
+            return;
         }
+        self.note(ack);
+        let threshold = window.ssthresh;
+        let mut shown = Window { cwnd: threshold, ssthresh: self.threshold.unwrap_or(threshold) };
+        let unmarked = Ack { acked: (ack.acked - ack.marked).max(0.0), ..*ack };
+        let in_use = unmarked.finds_in_use(&shown);
+        self.tell_ack(&mut shown, &unmarked, in_use);
     }
 
     fn hears_marks(&self) -> bool {
@@ -245,6 +261,10 @@ impl CongestionControl for Connected {
 
     fn samples_delivery(&self) -> bool {
         self.wants_samples
+    }
+
+    fn on_handshake(&mut self, window: &mut Window, now: Time, rtt_s: f64) {
+        self.control.on_handshake(window, now, rtt_s);
     }
 
     fn is_paced(&self) -> bool {

@@ -129,13 +129,11 @@ impl Sender {
         Some(controls.pacing_rate(self.control, &self.window, self.in_flight(), srtt_s))
     }
 
-    /// The SYN was acknowledged: its round trip counts, though it is no sample of the rate.
+    /// The SYN was acknowledged: its round trip counts, though it is no sample of the rate. What a control is told of it.
     #[cold]
-    pub(super) fn note_handshake<N>(&mut self, env: &mut Env<'_, N>, rtt_s: f64) {
-        if let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) {
-            let rtt_s = deliveries.note_handshake(rtt_s);
-            env.controls.on_handshake(self.control, env.now.time, rtt_s);
-        }
+    pub(super) fn note_handshake(&mut self, rtt_s: f64) -> f64 {
+        let deliveries = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut());
+        deliveries.map_or(rtt_s, |deliveries| deliveries.note_handshake(rtt_s))
     }
 
     /// An ACK arrived: the congestion control is told what it says of the rate.

@@ -90,9 +90,7 @@ impl Sender {
         self.next = 1;
         let rtt_s = env.now.time.since(env.echo);
         self.sample_rtt(env, rtt_s, 0);
-        if self.paced.is_some() {
-            self.note_handshake(env, rtt_s);
-        }
+        let told_s = self.note_handshake(rtt_s);
         if let Some(rack) = &mut self.rack {
             rack.flight.measured(rtt_s);
         }
@@ -101,6 +99,7 @@ impl Sender {
         let late = env.linux() && env.echo == self.timed_at;
         let begins_anew = lost > u64::from(env.linux()) && !late || marked;
         self.window.cwnd = if begins_anew { 1.0 } else { tcp.initial_window_packets };
+        env.controls.on_handshake(self.control, &mut self.window, env.now.time, told_s);
         self.rtt.end_backoff(&tcp.rto);
         if lost > 0 && !env.linux() {
             self.rtt.distrust_handshake(&tcp.rto);

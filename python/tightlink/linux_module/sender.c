@@ -1,0 +1,244 @@
+/* The side of the simulation: what it tells of a connection, and what Linux makes of that before it asks the control.
+ * A file begins before this one with the source of a control. */
+
+/* What is told of an event, and what comes back of it: first the window and the threshold, in packets. */
+struct told {
+    u32 cwnd, ssthresh;
+    double pacing_rate; /* Packets per second; 0: none. */
+    s64 now_us, rtt_us; /* Negative: no packet was timed. */
+    u32 acked, marked, in_flight, una, nxt, in_use;
+    /* Of a sample of the delivery rate. */
+    u32 delivered, prior_delivered, total_delivered, newly_lost, prior_in_flight, app_limited;
+    s64 interval_us;
+};
+
+struct connection {
+    struct tcp_sock tp;
+    u64 chance;
+    bool begun, samples;
+};
+
+/* A machine that has been up for ten minutes: the ticks of 4 ms begin where the simulation does. */
+#define UP_US (600 * USEC_PER_SEC)
+
+static const struct tcp_congestion_ops *ops(void) { return registered; }
+
+const char *begin_module(void) {
+    if (module_begins == NULL || module_begins() != 0 || registered == NULL)
+        return NULL;
+    return registered->name;
+}
+int needs_ecn(void) { return (registered->flags & TCP_CONG_NEEDS_ECN) != 0; }
+int has_cong_control(void) { return registered->cong_control != NULL; }
+const struct parameter *first_parameter(void) { return parameters; }
+
+struct connection *open_connection(u32 mss, u64 seed) {
+    struct connection *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    struct tcp_sock *tp = &c->tp;
+    c->chance = seed;
+    tp->mss_cache = tp->advmss = mss;
+    tp->snd_cwnd_clamp = ~0U;
+    tp->snd_wnd = U32_MAX;
+    tp->ecn_flags = TCP_ECN_OK;
+    tp->inet_conn.icsk_ca_ops = ops();
+    struct sock *sk = &tp->inet_conn.sk;
+    sk->sk_state = TCP_ESTABLISHED;
+    sk->sk_max_pacing_rate = ~0UL;
+    sk->sk_pacing_rate = 0;
+    sk->sk_pacing_shift = 10;
+    sk->sk_gso_max_size = GSO_LEGACY_MAX_SIZE;
+    tp->rtt_min = (struct minmax){{{0, ~0U}, {0, ~0U}, {0, ~0U}}};
+    return c;
+}
+
+void close_connection(struct connection *c) {
+    if (c->begun && ops()->release)
+        ops()->release((struct sock *)&c->tp);
+    free(c);
+}
+
+static struct sock *begin(struct connection *c, const struct told *t) {
+    struct tcp_sock *tp = &c->tp;
+    struct sock *sk = (struct sock *)tp;
+    now_us = (u64)(t->now_us + UP_US);
+    chance = c->chance;
+    tp->tcp_mstamp = now_us;
+    tp->tcp_clock_cache = tp->tcp_wstamp_ns = now_us * NSEC_PER_USEC;
+    tp->snd_cwnd = t->cwnd;
+    tp->snd_ssthresh = t->ssthresh;
+    return sk;
+}
+
+/* A control begins once a round trip is known: that of the handshake, where there is one. */
+static void establish(struct connection *c) {
+    if (!c->begun) {
+        c->begun = true;
+        c->tp.lsndtime = tcp_jiffies32;
+        if (ops()->init)
+            ops()->init((struct sock *)&c->tp);
+    }
+}
+
+static void end(struct connection *c, struct told *t) {
+    const struct tcp_sock *tp = &c->tp;
+    t->cwnd = tp->snd_cwnd;
+    t->ssthresh = tp->snd_ssthresh;
+    t->pacing_rate = (double)tp->inet_conn.sk.sk_pacing_rate / tp->mss_cache;
+    c->chance = chance;
+}
+
+static void change_state(struct sock *sk, u8 state) {
+    if (ops()->set_state)
+        ops()->set_state(sk, state);
+    inet_csk(sk)->icsk_ca_state = state;
+}
+
+static void tell(struct sock *sk, enum tcp_ca_event event) {
+    if (ops()->cwnd_event)
+        ops()->cwnd_event(sk, event);
+}
+
+/* RFC 6298, in eighths of a microsecond as Linux keeps it. */
+static void time_round_trip(struct tcp_sock *tp, s64 rtt_us) {
+    if (rtt_us < 0)
+        return;
+    minmax_running_min(&tp->rtt_min, 300 * HZ, tcp_jiffies32, (u32)max_t(s64, rtt_us, 1));
+    if (tp->srtt_us == 0)
+        tp->srtt_us = (u32)rtt_us << 3;
+    else
+        tp->srtt_us += (s32)((s64)rtt_us - (tp->srtt_us >> 3));
+}
+
+/* What comes with each ACK of new data, whatever the state. */
+static void take_ack(struct connection *c, struct sock *sk, const struct told *t) {
+    struct tcp_sock *tp = &c->tp;
+    tp->snd_una = t->una * tp->mss_cache;
+    tp->snd_nxt = tp->write_seq = t->nxt * tp->mss_cache;
+    tp->is_cwnd_limited = t->in_use != 0;
+    tp->packets_out = t->in_flight > t->acked + t->marked ? t->in_flight - t->acked - t->marked : 0;
+    time_round_trip(tp, t->rtt_us);
+    establish(c);
+    u32 state = inet_csk(sk)->icsk_ca_state;
+    u32 flags = CA_ACK_WIN_UPDATE | (t->marked ? CA_ACK_ECE : 0) | (state != TCP_CA_Open ? CA_ACK_SLOWPATH : 0);
+    if (!c->samples) {
+        tp->delivered += t->acked + t->marked;
+        tp->delivered_ce += t->marked;
+    }
+    if (ops()->in_ack_event)
+        ops()->in_ack_event(sk, flags);
+    if (ops()->pkts_acked) {
+        struct ack_sample sample = {t->acked + t->marked, (s32)t->rtt_us, t->in_flight};
+        ops()->pkts_acked(sk, &sample);
+    }
+}
+
+/* Losses are mended, or the window has come down for a mark. */
+static void open_again(struct sock *sk) {
+    struct tcp_sock *tp = tcp_sk(sk);
+    u8 state = inet_csk(sk)->icsk_ca_state;
+    if (state == TCP_CA_Open || (state == TCP_CA_Loss && before(tp->snd_una, tp->high_seq)))
+        return;
+    if (state != TCP_CA_Loss)
+        tell(sk, CA_EVENT_COMPLETE_CWR);
+    change_state(sk, TCP_CA_Open);
+}
+
+void on_handshake(struct connection *c, struct told *t) {
+    begin(c, t);
+    time_round_trip(&c->tp, t->rtt_us);
+    establish(c);
+    end(c, t);
+}
+
+void on_ack(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    take_ack(c, sk, t);
+    open_again(sk);
+    if (ops()->cong_avoid && t->acked + t->marked > 0)
+        ops()->cong_avoid(sk, c->tp.snd_una, t->acked + t->marked);
+    end(c, t);
+}
+
+void on_recovery_ack(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    take_ack(c, sk, t);
+    end(c, t);
+}
+
+static void reduce(struct connection *c, struct sock *sk) {
+    struct tcp_sock *tp = &c->tp;
+    tp->prior_cwnd = tp->snd_cwnd;
+    tp->prior_ssthresh = tp->snd_ssthresh;
+    tp->high_seq = tp->snd_nxt;
+    tp->snd_ssthresh = ops()->ssthresh(sk);
+    tp->snd_cwnd_cnt = 0;
+}
+
+void on_loss(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    establish(c);
+    reduce(c, sk);
+    change_state(sk, TCP_CA_Recovery);
+    end(c, t);
+}
+
+void on_mark(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    establish(c);
+    reduce(c, sk);
+    change_state(sk, TCP_CA_CWR);
+    end(c, t);
+}
+
+void on_timeout(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    establish(c);
+    reduce(c, sk);
+    tell(sk, CA_EVENT_LOSS);
+    change_state(sk, TCP_CA_Loss);
+    end(c, t);
+}
+
+void on_undo(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    c->tp.snd_cwnd = max(ops()->undo_cwnd(sk), t->cwnd);
+    change_state(sk, TCP_CA_Open);
+    end(c, t);
+}
+
+/* Returns whether the control itself sends too little. */
+int on_sample(struct connection *c, struct told *t) {
+    struct sock *sk = begin(c, t);
+    struct tcp_sock *tp = &c->tp;
+    c->samples = true;
+    if (!c->begun)
+        time_round_trip(tp, t->rtt_us);
+    establish(c);
+    if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open && !t->marked)
+        open_again(sk);
+    tp->delivered = t->total_delivered;
+    tp->delivered_mstamp = now_us;
+    tp->lost += t->newly_lost;
+    tp->app_limited = 0;
+    tp->packets_out = t->in_flight;
+    struct rate_sample sample = {
+        .prior_mstamp = now_us - t->interval_us,
+        .prior_delivered = t->prior_delivered,
+        .delivered = (s32)t->delivered,
+        .interval_us = t->interval_us,
+        .snd_interval_us = (u32)t->interval_us,
+        .rcv_interval_us = (u32)t->interval_us,
+        .rtt_us = t->rtt_us,
+        .losses = (int)t->newly_lost,
+        .acked_sacked = t->acked,
+        .prior_in_flight = t->prior_in_flight,
+        .is_app_limited = t->app_limited != 0,
+    };
+    if (t->interval_us <= 0)
+        sample.delivered = -1, sample.interval_us = -1;
+    ops()->cong_control(sk, tp->snd_una, 0, &sample);
+    end(c, t);
+    return tp->app_limited != 0;
+}
