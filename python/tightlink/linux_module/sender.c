@@ -145,6 +145,14 @@ static void open_again(struct sock *sk) {
     change_state(sk, TCP_CA_Open);
 }
 
+/* The rate at which a connection of no special control would pace: modules look at it even where nothing is paced. */
+static void set_pacing_rate(struct sock *sk) {
+    struct tcp_sock *tp = tcp_sk(sk);
+    u64 share = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+    u64 rate = (u64)tp->mss_cache * (USEC_PER_SEC / 100 << 3) * share * max(tp->snd_cwnd, tp->packets_out);
+    sk->sk_pacing_rate = tp->srtt_us ? rate / tp->srtt_us : 0;
+}
+
 void on_handshake(struct connection *c, struct told *t) {
     begin(c, t);
     time_round_trip(&c->tp, t->rtt_us);
@@ -158,6 +166,8 @@ void on_ack(struct connection *c, struct told *t) {
     open_again(sk);
     if (ops()->cong_avoid && t->acked + t->marked > 0)
         ops()->cong_avoid(sk, c->tp.snd_una, t->acked + t->marked);
+    if (!ops()->cong_control)
+        set_pacing_rate(sk);
     end(c, t);
 }
 
