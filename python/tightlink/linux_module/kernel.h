@@ -330,7 +330,8 @@ struct tcp_sock {
 #define tcp_is_cwnd_limited(socket) ((bool)tcp_sk(socket)->is_cwnd_limited)
 #define tcp_min_rtt(tp) minmax_get(&(tp)->rtt_min)
 #define tcp_stamp_us_delta(later, earlier) ((u32)max_t(s64, (s64)((later) - (earlier)), 0))
-#define tcp_current_ssthresh(socket) (tcp_sk(socket)->snd_ssthresh)
+#define tcp_in_cwnd_reduction(socket)                                                                                  \
+    (inet_csk(socket)->icsk_ca_state == TCP_CA_CWR || inet_csk(socket)->icsk_ca_state == TCP_CA_Recovery)
 #define tcp_mss_to_mtu(socket, mss) ((mss) + 40)
 #define tcp_call_bpf(...) 0
 #define __tcp_send_ack(...)
@@ -430,6 +431,11 @@ static inline void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) {
         acked = tcp_slow_start(tp, acked);
     if (acked)
         tcp_cong_avoid_ai(tp, tp->snd_cwnd, acked);
+}
+static inline u32 tcp_current_ssthresh(const struct sock *sk) {
+    const struct tcp_sock *tp = tcp_sk(sk);
+    u32 most = tp->snd_cwnd / 2 + tp->snd_cwnd / 4;
+    return tcp_in_cwnd_reduction(sk) ? tp->snd_ssthresh : max(tp->snd_ssthresh, most);
 }
 static inline u32 tcp_reno_ssthresh(struct sock *sk) { return max(tcp_sk(sk)->snd_cwnd / 2, 2U); }
 static inline u32 tcp_reno_undo_cwnd(struct sock *sk) { return max(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd); }

@@ -122,12 +122,12 @@ static void take_ack(struct connection *c, struct sock *sk, const struct told *t
     establish(c);
     u32 state = inet_csk(sk)->icsk_ca_state;
     u32 flags = CA_ACK_WIN_UPDATE | (t->marked ? CA_ACK_ECE : 0) | (state != TCP_CA_Open ? CA_ACK_SLOWPATH : 0);
+    if (ops()->in_ack_event)
+        ops()->in_ack_event(sk, flags);
     if (!c->samples) {
         tp->delivered += t->acked + t->marked;
         tp->delivered_ce += t->marked;
     }
-    if (ops()->in_ack_event)
-        ops()->in_ack_event(sk, flags);
     if (ops()->pkts_acked) {
         struct ack_sample sample = {t->acked + t->marked, (s32)t->rtt_us, t->in_flight};
         ops()->pkts_acked(sk, &sample);

@@ -1,7 +1,9 @@
 //! DCTCP (RFC 8257): gives up as much of the window as queues have marked of it.
 //!
-//! Growth, and what a loss or a timeout leaves, are Reno's (§3.4 and §3.5).
+//! Growth, and what a loss or a timeout leaves, are Reno's (§3.4 and §3.5). With `whole_packets` as Linux computes it
+//! (`tcp_dctcp.c`): windows in whole packets, the share of marks in whole parts of 1024.
 
+use super::counted::Counted;
 use super::reno;
 use super::rounds::Rounds;
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window, known};
@@ -17,6 +19,29 @@ pub struct Dctcp {
     /// Packets acknowledged in this round, and the marked ones of them.
     acked: f64,
     marked: f64,
+    /// In whole packets.
+    counted: Option<Counted>,
+}
+
+/// Parts of the share of marks, where it is kept in whole ones.
+const PARTS: f64 = 1024.0;
+
+impl Dctcp {
+    /// The share of marks after a round: §3.3, steps 4 to 8.
+    fn share(&self) -> f64 {
+        if self.counted.is_none() {
+            return self.alpha + self.g * ((self.marked / self.acked).min(1.0) - self.alpha);
+        }
+        let alpha = self.alpha * PARTS;
+        let faded = (alpha * self.g).floor();
+        let left = if faded > 0.0 { alpha - faded } else { 0.0 };
+        (left + (PARTS * self.g * self.marked / self.acked.max(1.0)).floor()).min(PARTS) / PARTS
+    }
+
+    fn count(&mut self, ack: &Ack) {
+        self.acked += ack.delivered;
+        self.marked += ack.marked;
+    }
 }
 
 impl CongestionControl for Dctcp {
@@ -25,14 +50,16 @@ impl CongestionControl for Dctcp {
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::number("g", 0.0625, [1e-4, 1.0], "weight of a round trip in the share of marks (§4.2)"),
         ControlOption::switch("ect1", false, "packets say ECT(1), so that DualPI2 serves them as L4S (RFC 9331 §4.1)"),
+        ControlOption::switch("whole_packets", false, "windows in whole packets, and marks in parts of 1024 (Linux)"),
     ];
     const GROWS_UNUSED: bool = reno::Reno::GROWS_UNUSED;
     const READS_MARKS: bool = true;
 
     fn new(options: &Options<'_>) -> Self {
-        let [g, ect1] = options.values();
+        let [g, ect1, whole] = options.values();
+        let (counted, rounds) = ((whole > 0.5).then(Counted::default), Rounds::default());
         // §3.3 begins with the share that is the safest.
-        Self { g, ect1: ect1 > 0.5, alpha: 1.0, rounds: Rounds::default(), acked: 0.0, marked: 0.0 }
+        Self { g, ect1: ect1 > 0.5, alpha: 1.0, rounds, acked: 0.0, marked: 0.0, counted }
     }
 
     fn is_scalable(&self) -> bool {
@@ -40,18 +67,33 @@ impl CongestionControl for Dctcp {
     }
 
     fn measure(&mut self, ack: &Ack) {
-        self.acked += ack.delivered;
-        self.marked += ack.marked;
+        // In Linux an ACK that ends a round belongs to the next.
+        let before = self.counted.is_some();
+        if !before {
+            self.count(ack);
+        }
         if self.rounds.is_over(ack) {
-            // §3.3, steps 4 to 8.
-            self.alpha += self.g * ((self.marked / self.acked).min(1.0) - self.alpha);
+            self.alpha = self.share();
             self.rounds.begin(ack);
             (self.acked, self.marked) = (0.0, 0.0);
+        }
+        if before {
+            self.count(ack);
         }
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        reno::grow(window, ack);
+        match &mut self.counted {
+            Some(counted) => reno::grow_whole(counted, window, ack),
+            None => reno::grow(window, ack),
+        }
+    }
+
+    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
+        let half = loss.in_use / 2.0;
+        let Some(counted) = &mut self.counted else { return half };
+        counted.reset();
+        half.floor()
     }
 
     fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
@@ -60,6 +102,7 @@ impl CongestionControl for Dctcp {
 
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
         // §3.3, step 9.
+        self.counted.iter_mut().for_each(Counted::reset);
         Some(loss.in_use * (1.0 - self.alpha / 2.0))
     }
 }

@@ -23,6 +23,14 @@ pub(super) fn grow(window: &mut Window, ack: &Ack) {
     }
 }
 
+/// The same in whole packets.
+pub(super) fn grow_whole(counted: &mut Counted, window: &mut Window, ack: &Ack) {
+    if let Some(acked) = counted::slow_start(window, ack.acked) {
+        let every = (window.cwnd as u64).max(1);
+        counted.grow(window, acked, every);
+    }
+}
+
 impl CongestionControl for Reno {
     const HELP: &'static str = "standard TCP: slow start, then one packet per round trip (RFC 5681)";
     // The window of RFC 5681 counts ACKs, whoever limits the sender; so do ns-2's.
@@ -40,10 +48,9 @@ impl CongestionControl for Reno {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let Some(counted) = &mut self.counted else { return grow(window, ack) };
-        if let Some(acked) = counted::slow_start(window, ack.acked) {
-            let every = (window.cwnd as u64).max(1);
-            counted.grow(window, acked, every);
+        match &mut self.counted {
+            Some(counted) => grow_whole(counted, window, ack),
+            None => grow(window, ack),
         }
     }
 
