@@ -1,11 +1,12 @@
-"""Congestion controls beside Linux's own code: the same scenarios with each control, and with Linux's module of its name.
+"""Congestion controls beside Linux's own code: the same scenarios with each, and with the module of its name.
 
     python benchmarks/linux_controls.py /usr/src/linux-source-6.12
-    python benchmarks/linux_controls.py /usr/src/linux-source-6.12 cubic bbr
+    python benchmarks/linux_controls.py /usr/src/linux-source-6.12 cubic bbr --cases
 
 Takes a source tree of Linux (Debian: `apt install linux-source-6.12`, and unpack what that installs), of which
 `--controls net/ipv4/tcp_*.c` takes a control. All else is the engine's profile `linux` on both sides. What is printed:
-goodput, losses, mean one-way delay and mean congestion window here, over Linux's, and when the windows differ first.
+in how many cases the windows never differ by a packet, and goodput, mean one-way delay and mean congestion window here
+over those with Linux's module, the smallest and the largest of the cases; with --cases each of them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from figures import table
 import tightlink as tl
 from tightlink import control
 
-NAMES = ("cubic", "bbr", "dctcp", "bic", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "veno",
+#: Marks are told to BBR's module as losses, and to BBR not at all.
+NAMES = ("cubic", "dctcp", "bbr", "bic", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "veno",
          "westwood", "yeah")  # fmt: skip
-COLUMNS = ("control", "scenario", "windows differ from", "goodput", "retransmitted", "delay", "window")
 BASE = """
 profile = "linux"
 duration = "30 s"
@@ -30,44 +31,39 @@ observe = { interval = "10 ms" }
 link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "50 packets", reverse.loss = 0 }
 traffic.flow = { kind = "bulk", from = "a", to = "b" }
 """
+CASES: dict[str, dict[str, Any]] = {
+    "one flow, 1.2 BDP of queue": {},
+    "one flow over 100 ms": {"link.wire.rate": "50 Mbit/s", "link.wire.delay": "50 ms", "link.wire.queue": "1 BDP"},
+    "0.1 % lost": {"link.wire.loss": "0.1 %", "link.wire.queue": "200 packets"},
+    "four flows": {"traffic.flow.flows": 4, "link.wire.queue": "100 packets"},
+    "marks": {"link.wire.queue": {"kind": "codel", "ecn": True}, "traffic.flow.tcp.ecn": True},
+}
 
 
-class Case(NamedTuple):
-    """What is different of the base."""
+class Beside(NamedTuple):
+    """Ours over Linux's."""
 
-    title: str
-    changes: dict[str, Any]
-
-
-CASES = (
-    Case("one flow, 1.4 BDP", {}),
-    Case("one flow, long path", {"link.wire.rate": "50 Mbit/s", "link.wire.delay": "50 ms", "link.wire.queue": "1 BDP"}),
-    Case("0.1 % lost", {"link.wire.loss": "0.1 %", "link.wire.queue": "200 packets"}),
-    Case("four flows", {"traffic.flow.flows": 4, "link.wire.queue": "100 packets"}),
-    Case("marks", {"link.wire.queue": {"kind": "codel"}, "traffic.flow.tcp.ecn": True}),
-)
+    case: str
+    differ_at_s: float | None
+    """When windows differ first by a packet, if they do."""
+    goodput: float
+    delay: float
+    window: float
 
 
-def run(name: str, case: Case) -> tl.Run:
+def run(name: str, case: str) -> tl.Run:
     """A case with a control."""
-    return tl.simulate(tl.loads(BASE).set_all({**case.changes, "traffic.flow.tcp.congestion": name}))
+    return tl.simulate(tl.loads(BASE).set_all({**CASES[case], "traffic.flow.tcp.congestion": name}))
 
 
-def row(name: str, case: Case) -> tuple[str, ...]:
-    """How a control differs from Linux's."""
+def beside(name: str, case: str) -> Beside:
+    """A control beside Linux's."""
     ours, linux = run(name, case), run(f"linux-{name}", case)
-    windows = [each.series.filter(metric="cwnd_packets")["value"] for each in (ours, linux)]
-    times = ours.series.filter(metric="cwnd_packets")["time_s"]
-    apart = (windows[0] - windows[1]).abs() >= 1.0
-    first = f"{times.filter(apart)[0]:.2f} s" if apart.any() else "never"
-    flows = ours.flows, linux.flows
-    ratios = [
-        flows[0]["goodput_bps"].sum() / flows[1]["goodput_bps"].sum(),
-        flows[0]["packets_retransmitted"].sum() / max(flows[1]["packets_retransmitted"].sum(), 1),
-        flows[0]["one_way_delay_mean_s"].mean() / flows[1]["one_way_delay_mean_s"].mean(),
-        windows[0].mean() / windows[1].mean(),
-    ]
-    return (name, case.title, first, *(f"{ratio:.3f}" for ratio in ratios))
+    windows = [each.series.filter(metric="cwnd_packets") for each in (ours, linux)]
+    apart = windows[0].filter((windows[0]["value"] - windows[1]["value"]).abs() >= 1.0)["time_s"]
+    ratios = (ours.flows[key].sum() / linux.flows[key].sum() for key in ("goodput_bps", "one_way_delay_mean_s"))
+    window = windows[0]["value"].mean() / windows[1]["value"].mean()
+    return Beside(case, apart[0] if len(apart) else None, *ratios, window)
 
 
 def main() -> int:
@@ -75,12 +71,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree", type=Path, help="source tree of Linux 6.10 or later")
     parser.add_argument("names", nargs="*", help=f"controls (all: {', '.join(NAMES)})")
+    parser.add_argument("--cases", action="store_true", help="each case instead of the smallest and the largest ratio")
     given = parser.parse_args()
     rows = []
     for name in given.names or NAMES:
         control.load(given.tree / "net" / "ipv4" / f"tcp_{name}.c")
-        rows += [row(name, case) for case in CASES]
-    print(table(COLUMNS, rows, markdown=True))
+        found = [beside(name, case) for case in CASES if (name, case) != ("bbr", "marks")]
+        if given.cases:
+            rows += [(name, each.case, "never" if each.differ_at_s is None else f"{each.differ_at_s:.2f} s",
+                      *(f"{ratio:.3f}" for ratio in each[2:])) for each in found]  # fmt: skip
+            continue
+        same = f"{sum(each.differ_at_s is None for each in found)} of {len(found)}"
+        spans = zip(*(each[2:] for each in found), strict=True)
+        rows.append((name, same, *(f"{min(span):.2f} to {max(span):.2f}" for span in spans)))
+    columns = ("control", "case", "windows differ at") if given.cases else ("control", "windows equal in")
+    print(table((*columns, "goodput", "delay", "window"), rows, markdown=True))
     return 0
 
 

@@ -12,6 +12,7 @@ On each page blocks run in order, in one folder, and share their names:
   the page is reported as skipped.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
 - ``tcl`` is run by ns-2.35, where it is installed, and what it traces compared with the ``out.tr`` of the page.
+- ``c`` has ``/* file: NAME */`` in its first line, and is written to that file.
 - ``text`` is no code; with ``# file: NAME`` in its first line, written to that file, as for ``make``.
 """
 
@@ -49,7 +50,7 @@ from tightlink.text_table import Choice, Layout, TextTable, layout
 ROOT: Final = Path(__file__).parent.parent
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-LANGUAGES: Final = {"toml", "python", "console", "rust", "tcl", "text"}
+LANGUAGES: Final = {"c", "toml", "python", "console", "rust", "tcl", "text"}
 FLAGS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: What a plain shell must run, where it is not quoted: pipes, variables.
 _SHELL: Final = re.compile(r"[|;&<>`$\\]")
@@ -120,6 +121,11 @@ class Reader:
     def _text(self, block: Block) -> None:
         if head := re.match(r"# file: (\S+)\n", block.text):
             (self.folder / head[1]).write_text(block.text, encoding="utf-8")
+
+    def _c(self, block: Block) -> None:
+        head = re.match(r"/\* file: (\S+) \*/\n", block.text)
+        assert head is not None, f"{_name(self.page)}:{block.line}: expected the name of a file"
+        (self.folder / head[1]).write_text(block.text, encoding="utf-8")
 
     def _toml(self, block: Block) -> None:
         head = re.match(r"# (file|with): (\S+)\n", block.text)

@@ -44,6 +44,7 @@ from tightlink.control_code import attributes, code_of
 from tightlink.errors import TightlinkError, closest, did_you_mean, one_of
 from tightlink.files import run_python
 from tightlink.lazy import _core
+from tightlink.linux_module import described
 
 if TYPE_CHECKING:
     from tightlink._core import Ack, Handshake, Loss, RateSample, Report
@@ -278,9 +279,9 @@ def load(path: str | os.PathLike[str]) -> list[str]:
     file = Path(path)
     before = dict(_CONTROLS)
     if file.suffix == ".c":
-        from tightlink.linux_module import control_of  # noqa: PLC0415  # It is above.
-
-        return [control_of(file).name]
+        base, members = described(file)
+        made: type[CongestionControl] = type(str(members["name"]), (base, CongestionControl), members)
+        return [made.name]
     module = run_python(file, "with subclasses of tightlink.CongestionControl")
     found = [name for name, control in _CONTROLS.items() if control.__module__ == module.__name__]
     if not found:

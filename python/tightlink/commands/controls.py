@@ -1,4 +1,4 @@
-"""The option ``--controls``: files with congestion controls written in Python."""
+"""The option ``--controls``: files with congestion controls, in Python or of Linux's kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from tightlink.shell import quoted
 
 Controls: TypeAlias = Annotated[
     list[Path] | None,
-    Parameter(negative="", help="Python file with congestion controls of your own, which it runs; may be repeated."),
+    Parameter(
+        negative="",
+        help="Python file with congestion controls of your own, which it runs, or one of Linux in C; may be repeated.",
+    ),
 ]
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 import weakref
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tightlink.control import CongestionControl
 from tightlink.errors import TightlinkError
 from tightlink.files import content
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from tightlink._core import Ack, Handshake, Loss, RateSample
 
 _HERE: Final = Path(__file__).parent
-_FLAGS: Final = ("-O2", "-w", "-shared", "-fPIC", "-Wl,-z,defs", "-fwrapv", "-fno-strict-aliasing",
+_FLAGS: Final = ("-O2", "-shared", "-fPIC", "-Wl,-z,defs", "-fwrapv", "-fno-strict-aliasing",
                  "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
                  "-Werror=int-conversion")  # fmt: skip
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<.*$", re.MULTILINE)
@@ -36,7 +35,6 @@ _UNDEFINED: Final = re.compile(r"undefined (?:reference to|symbol:) [`'\"]?(\w+)
 _ERROR: Final = re.compile(r"^(.*?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
 #: Of a threshold, as Linux has it: there is none.
 _INFINITE: Final = 0x7FFFFFFF
-_DRAWN: Final = count()
 
 
 class _Told(ctypes.Structure):
@@ -56,7 +54,7 @@ class _Parameter(ctypes.Structure):
     """``struct parameter`` of kernel.h."""
 
 
-_Parameter._fields_ = (  # noqa: SLF001  # It points to its own kind.
+_Parameter._fields_ = (  # It points to its own kind.
     ("name", ctypes.c_char_p), ("place", ctypes.c_void_p), ("size", ctypes.c_uint), ("is_signed", ctypes.c_bool),
     ("next", ctypes.POINTER(_Parameter)),
 )  # fmt: skip
@@ -65,19 +63,21 @@ _Parameter._fields_ = (  # noqa: SLF001  # It points to its own kind.
 class _Library:
     """A module that is loaded, with values of its parameters."""
 
-    def __init__(self, compiled: Path, parameters: dict[str, float]) -> None:
-        # One that is loaded from another file has variables of its own.
+    def __init__(self, compiled: bytes, parameters: dict[str, float]) -> None:
+        # What is loaded from another file has variables for itself.
         with tempfile.TemporaryDirectory(prefix="tightlink-") as folder:
-            library = ctypes.PyDLL(shutil.copy(compiled, Path(folder, f"{next(_DRAWN)}.so")))
-        library.first_parameter.restype = ctypes.POINTER(_Parameter)
-        library.begin_module.restype = ctypes.c_char_p
-        library.open_connection.restype = ctypes.c_void_p
-        library.open_connection.argtypes = (ctypes.c_uint32, ctypes.c_uint64)
-        library.close_connection.argtypes = (ctypes.c_void_p,)
-        for name in ("on_handshake", "on_ack", "on_recovery_ack", "on_loss", "on_mark", "on_timeout", "on_undo", "on_sample"):
-            getattr(library, name).argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+            file = Path(folder, "module.so")
+            file.write_bytes(compiled)
+            library = ctypes.PyDLL(str(file))
+        library.sim_first_parameter.restype = ctypes.POINTER(_Parameter)
+        library.sim_begin_module.restype = ctypes.c_char_p
+        library.sim_open_connection.restype = ctypes.c_void_p
+        library.sim_open_connection.argtypes = (ctypes.c_uint32, ctypes.c_uint64)
+        library.sim_close_connection.argtypes = (ctypes.c_void_p,)
+        for name in ("handshake", "ack", "recovery_ack", "loss", "mark", "timeout", "undo", "sample"):
+            getattr(library, f"sim_on_{name}").argtypes = (ctypes.c_void_p, ctypes.c_void_p)
         self.parameters: dict[str, float] = {}
-        at = library.first_parameter()
+        at = library.sim_first_parameter()
         while at:
             parameter = at.contents
             kind = _integer(parameter.size, signed=parameter.is_signed)
@@ -87,7 +87,7 @@ class _Library:
                 value.value = int(parameters[name])
             self.parameters[name] = value.value
             at = parameter.next
-        self.name = (library.begin_module() or b"").decode()
+        self.name = (library.sim_begin_module() or b"").decode()
         self.c = library
 
 
@@ -116,33 +116,40 @@ class _Source:
         others = (file.with_name(f"{name}.c") for name in _BESIDE.findall(text) if name != file.stem)
         self.others = [_for_this_program(other.name, content(other).decode()) for other in others if other.is_file()]
         self.code = _for_this_program(file.name, text) + f'\n#line 1 "sender.c"\n{_text("sender.c")}'
-        self.folder = tempfile.TemporaryDirectory(prefix="tightlink-")
-        self.compiled = Path(self.folder.name, "module.so")
-        self._compile()
+        with tempfile.TemporaryDirectory(prefix="tightlink-") as folder:
+            self.compiled = self._compile(Path(folder))
         self.library = cache(self._library)
         self.default = self.library()
         if not self.default.name:
             raise TightlinkError(f"{file}: registers no congestion control: expected a module of Linux, whose "
                                  f"module_init calls tcp_register_congestion_control")  # fmt: skip
 
-    def _compile(self) -> None:
+    def _compile(self, folder: Path) -> bytes:
         codes = []
         for number, text in enumerate([self.code, *self.others]):
-            codes.append(Path(self.folder.name, f"{number}.c"))
+            codes.append(folder / f"{number}.c")
             codes[-1].write_text(text, encoding="utf-8")
         compiler = shutil.which("cc")
         if compiler is None:
-            raise TightlinkError(f"{self.file}: cc, a compiler for C, is not installed (Debian: apt install gcc libc6-dev)")
-        command = [compiler, *_FLAGS, "-iquote", str(self.file.absolute().parent), "-o", str(self.compiled), *map(str, codes)]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+            raise TightlinkError(f"{self.file}: cc, a C compiler, is not installed (Debian: apt install gcc libc6-dev)")
+        made = folder / "module.so"
+        command = [compiler, *_FLAGS, "-iquote", str(self.file.absolute().parent), "-o", str(made), *map(str, codes)]
+        plain = {**os.environ, "LC_ALL": "C"}
+        # The compiler of this machine, as the user has it.
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=plain)  # noqa: S603
         if done.returncode != 0:
-            where = f"cc fails: {done.stderr.strip()[-200:]}"
-            if found := _ERROR.search(done.stderr):
-                where = f"{found[1]}, line {found[2]}: {found[3]}"
-            elif found := _UNDEFINED.search(done.stderr):
-                where = f"{found[1]} is not defined"
-            raise TightlinkError(f"{self.file}: {where}: expected a congestion control of Linux 6.10 or later that uses "
-                                 f"what kernel.h of tightlink.linux_module declares")  # fmt: skip
+            raise TightlinkError(f"{self._trouble(done.stderr)}: expected a congestion control of Linux 6.10 or later "
+                                 f"that uses what tightlink/linux_module/kernel.h declares")  # fmt: skip
+        return made.read_bytes()
+
+    def _trouble(self, said: str) -> str:
+        """Where compiler or linker fail first, and why."""
+        if found := _ERROR.search(said):
+            place = self.file if found[1] == self.file.name else found[1]
+            return f"{place}, line {found[2]}: {found[3].partition(' [-')[0]}"
+        if found := _UNDEFINED.search(said):
+            return f"{self.file}: {found[1]} is not declared"
+        return f"{self.file}: cc fails: {' '.join(said.split())[-200:]}"
 
     def _library(self, *parameters: tuple[str, float]) -> _Library:
         return _Library(self.compiled, dict(parameters))
@@ -163,8 +170,8 @@ class _ByWindow:
         self._told = _Told()
         self._at = ctypes.addressof(self._told)
         drawn = hashlib.sha256(f"{self.seed} {self.flow}".encode()).digest()
-        self._connection = self._c.open_connection(self.payload_bytes, int.from_bytes(drawn[:8]))
-        weakref.finalize(self, self._c.close_connection, self._connection)
+        self._connection = self._c.sim_open_connection(self.payload_bytes, int.from_bytes(drawn[:8]))
+        weakref.finalize(self, self._c.sim_close_connection, self._connection)
 
     @classmethod
     def options(cls) -> dict[str, float]:
@@ -173,24 +180,24 @@ class _ByWindow:
 
     def on_handshake(self, handshake: Handshake) -> None:
         self._told.now_us, self._told.rtt_us = round(handshake.now_s * 1e6), round(handshake.rtt_s * 1e6)
-        self._call(self._c.on_handshake)
+        self._call(self._c.sim_on_handshake)
 
     def on_ack(self, ack: Ack) -> None:
         self._take(ack)
-        self._call(self._c.on_ack)
+        self._call(self._c.sim_on_ack)
 
     def on_recovery_ack(self, ack: Ack) -> None:
         self._take(ack)
-        self._c.on_recovery_ack(self._connection, self._at)
+        self._c.sim_on_recovery_ack(self._connection, self._at)
 
     def on_loss(self, loss: Loss) -> float:
-        return self._reduce(self._c.on_loss, loss)
+        return self._reduce(self._c.sim_on_loss, loss)
 
     def on_timeout(self, loss: Loss) -> float:
-        return self._reduce(self._c.on_timeout, loss)
+        return self._reduce(self._c.sim_on_timeout, loss)
 
     def on_undo(self) -> None:
-        self._call(self._c.on_undo)
+        self._call(self._c.sim_on_undo)
 
     def _take(self, ack: Ack) -> None:
         told = self._told
@@ -219,13 +226,16 @@ class _ByMarks(_ByWindow):
     """A module that needs congestion marks."""
 
     def on_mark(self, loss: Loss) -> float:
-        return self._reduce(self._c.on_mark, loss)
+        return self._reduce(self._c.sim_on_mark, loss)
 
 
 class _ByRate(_ByWindow):
     """A module that is told of samples of the delivery rate, and sets window and pacing rate."""
 
     pacing_rate: float | None
+
+    def on_ack(self, ack: Ack) -> None:
+        self.on_recovery_ack(ack)
 
     def on_sample(self, sample: RateSample) -> bool:
         told = self._told
@@ -237,7 +247,7 @@ class _ByRate(_ByWindow):
         told.in_flight, told.app_limited = int(sample.in_flight), sample.app_limited
         told.prior_in_flight = int(sample.in_flight + sample.newly_delivered + sample.newly_lost)
         told.interval_us = round(sample.delivered / sample.rate * 1e6) if sample.rate > 0 else -1
-        slow = self._call(self._c.on_sample)
+        slow = self._call(self._c.sim_on_sample)
         self.pacing_rate = told.pacing_rate or None
         return slow != 0
 
@@ -246,16 +256,19 @@ class _ByRate(_ByWindow):
         return self.cwnd
 
 
-def control_of(file: Path) -> type[CongestionControl]:
-    """The congestion control of a C source: ``linux-`` and its name there; parameters of the module are its options.
+def described(file: Path) -> tuple[type, dict[str, object]]:
+    """What a class of the congestion control of a C source is made of: a base, and what is in it.
+
+    Its name is ``linux-`` and its name there; parameters of the module are its options.
 
     Raises:
         TightlinkError: There is no such file, no compiler, or it is no congestion control of Linux.
     """
+    if not file.is_file():
+        raise TightlinkError(f"{file}: expected a file of C with a congestion control of Linux")
     source = _Source(file)
     c = source.default.c
-    kind = _ByRate if c.has_cong_control() else _ByMarks if c.needs_ecn() else _ByWindow
+    kind = _ByRate if c.sim_has_cong_control() else _ByMarks if c.sim_needs_ecn() else _ByWindow
     name = f"linux-{re.sub('[^a-z0-9]+', '-', source.default.name.lower())}"
     code = hashlib.sha256("\n".join([source.code, *source.others]).encode()).hexdigest()
-    members = {"name": name, "source": source, "code": code, "__module__": file.stem}
-    return type(name, (kind, CongestionControl), members)
+    return kind, {"name": name, "source": source, "code": code, "__module__": file.stem}

@@ -31,6 +31,8 @@ typedef unsigned long ulong;
 #define U64_MAX UINT64_MAX
 #define S32_MAX INT32_MAX
 #define S64_MAX INT64_MAX
+#define U32_C(x) UINT32_C(x)
+#define U64_C(x) UINT64_C(x)
 #define BITS_PER_U64 64
 #define BITS_PER_LONG 64
 #define BIT(n) (1UL << (n))
@@ -90,23 +92,23 @@ struct btf_kfunc_id_set {
 #define static_branch_unlikely(x) 0
 struct module;
 
-/* What a module tells when it is loaded: its parameters, its two ends, and its control. */
-struct parameter {
+/* What a module tells when it is loaded: its sim_parameters, its two ends, and its control. */
+struct sim_parameter {
     const char *name;
     void *place;
     unsigned size;
     bool is_signed;
-    struct parameter *next;
+    struct sim_parameter *next;
 };
-static struct parameter *parameters;
+static struct sim_parameter *sim_parameters;
 #define module_param_named(as, variable, type, rights)                                                                 \
-    static struct parameter parameter_##as;                                                                            \
-    __attribute__((constructor)) static void tell_##as(void) {                                                        \
-        parameter_##as = (struct parameter){#as, (void *)&(variable), sizeof(variable), (typeof(variable))-1 < 0, parameters}; \
-        parameters = &parameter_##as;                                                                                  \
+    static struct sim_parameter sim_parameter_##as;                                                                            \
+    __attribute__((constructor)) static void sim_tell_##as(void) {                                                        \
+        sim_parameter_##as = (struct sim_parameter){#as, (void *)&(variable), sizeof(variable), (typeof(variable))-1 < 0, sim_parameters}; \
+        sim_parameters = &sim_parameter_##as;                                                                                  \
     }
 #define module_param_cb(as, operations, place, rights) \
-    static const void *const operations_of_##as __maybe_unused = (operations);                                         \
+    static const void *const sim_operations_of_##as __maybe_unused = (operations);                                         \
     module_param_named(as, *(place), , rights)
 struct kernel_param;
 struct kernel_param_ops {
@@ -116,11 +118,11 @@ struct kernel_param_ops {
 #define param_set_uint_minmax(text, of, least, most) 0
 #define module_param(variable, type, rights) module_param_named(variable, variable, type, rights)
 #define MODULE_PARM_DESC(variable, text)
-static int (*module_begins)(void);
+static int (*sim_module_begins)(void);
 #define module_init(function)                                                                                          \
-    __attribute__((constructor)) static void tell_begin(void) { module_begins = (function); }
+    __attribute__((constructor)) static void sim_tell_begin(void) { sim_module_begins = (function); }
 #define module_exit(function)                                                                                          \
-    __attribute__((constructor)) static void tell_end(void) { (void)(function); }
+    __attribute__((constructor)) static void sim_tell_end(void) { (void)(function); }
 #define late_initcall(function) module_init(function)
 
 /* Arithmetic. */
@@ -178,8 +180,8 @@ static inline unsigned long int_sqrt(unsigned long x) {
 #define USEC_PER_MSEC 1000L
 #define MSEC_PER_SEC 1000L
 #define USEC_PER_JIFFY (USEC_PER_SEC / HZ)
-__attribute__((weak)) u64 now_us;
-#define tcp_jiffies32 ((u32)(now_us / USEC_PER_JIFFY))
+__attribute__((weak)) u64 sim_now_us;
+#define tcp_jiffies32 ((u32)(sim_now_us / USEC_PER_JIFFY))
 #define jiffies ((unsigned long)tcp_jiffies32)
 #define jiffies_to_usecs(ticks) ((u32)((ticks) * USEC_PER_JIFFY))
 #define jiffies_to_msecs(ticks) ((u32)((ticks) * (MSEC_PER_SEC / HZ)))
@@ -191,8 +193,8 @@ __attribute__((weak)) u64 now_us;
 #define time_before_eq(a, b) (!time_after(a, b))
 #define time_after32(a, b) ((s32)((u32)(b) - (u32)(a)) < 0)
 #define time_before32(a, b) time_after32(b, a)
-#define local_clock() (now_us * NSEC_PER_USEC)
-#define ktime_get_ns() (now_us * NSEC_PER_USEC)
+#define local_clock() (sim_now_us * NSEC_PER_USEC)
+#define ktime_get_ns() (sim_now_us * NSEC_PER_USEC)
 #define ktime_get() ((ktime_t)ktime_get_ns())
 #define ktime_get_real() ktime_get()
 #define ktime_to_us(t) ((t) / NSEC_PER_USEC)
@@ -200,9 +202,9 @@ __attribute__((weak)) u64 now_us;
 #define ktime_sub(a, b) ((a) - (b))
 
 /* Chance, which the scenario's seed begins: Vigna's SplitMix64. */
-__attribute__((weak)) u64 chance;
+__attribute__((weak)) u64 sim_chance;
 static inline u64 get_random_u64(void) {
-    u64 z = chance += 0x9E3779B97F4A7C15;
+    u64 z = sim_chance += 0x9E3779B97F4A7C15;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
     return z ^ (z >> 31);
@@ -400,9 +402,9 @@ struct tcp_congestion_ops {
     struct module *owner;
     u32 key, flags;
 };
-static struct tcp_congestion_ops *registered;
+static struct tcp_congestion_ops *sim_registered;
 static inline int tcp_register_congestion_control(struct tcp_congestion_ops *control) {
-    registered = control;
+    sim_registered = control;
     return 0;
 }
 #define tcp_unregister_congestion_control(control) ((void)(control))

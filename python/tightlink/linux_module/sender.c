@@ -2,7 +2,7 @@
  * A file begins before this one with the source of a control. */
 
 /* What is told of an event, and what comes back of it: first the window and the threshold, in packets. */
-struct told {
+struct sim_told {
     u32 cwnd, ssthresh;
     double pacing_rate; /* Packets per second; 0: none. */
     s64 now_us, rtt_us; /* Negative: no packet was timed. */
@@ -12,28 +12,28 @@ struct told {
     s64 interval_us;
 };
 
-struct connection {
+struct sim_connection {
     struct tcp_sock tp;
     u64 chance;
     bool begun, samples;
 };
 
 /* A machine that has been up for ten minutes: the ticks of 4 ms begin where the simulation does. */
-#define UP_US (600 * USEC_PER_SEC)
+#define SIM_UP_US (600 * USEC_PER_SEC)
 
-static const struct tcp_congestion_ops *ops(void) { return registered; }
+static const struct tcp_congestion_ops *sim_ops(void) { return sim_registered; }
 
-const char *begin_module(void) {
-    if (module_begins == NULL || module_begins() != 0 || registered == NULL)
+const char *sim_begin_module(void) {
+    if (sim_module_begins == NULL || sim_module_begins() != 0 || sim_registered == NULL)
         return NULL;
-    return registered->name;
+    return sim_registered->name;
 }
-int needs_ecn(void) { return (registered->flags & TCP_CONG_NEEDS_ECN) != 0; }
-int has_cong_control(void) { return registered->cong_control != NULL; }
-const struct parameter *first_parameter(void) { return parameters; }
+int sim_needs_ecn(void) { return (sim_registered->flags & TCP_CONG_NEEDS_ECN) != 0; }
+int sim_has_cong_control(void) { return sim_registered->cong_control != NULL; }
+const struct sim_parameter *sim_first_parameter(void) { return sim_parameters; }
 
-struct connection *open_connection(u32 mss, u64 seed) {
-    struct connection *c = calloc(1, sizeof *c);
+struct sim_connection *sim_open_connection(u32 mss, u64 seed) {
+    struct sim_connection *c = calloc(1, sizeof *c);
     if (c == NULL)
         return NULL;
     struct tcp_sock *tp = &c->tp;
@@ -42,7 +42,7 @@ struct connection *open_connection(u32 mss, u64 seed) {
     tp->snd_cwnd_clamp = ~0U;
     tp->snd_wnd = U32_MAX;
     tp->ecn_flags = TCP_ECN_OK;
-    tp->inet_conn.icsk_ca_ops = ops();
+    tp->inet_conn.icsk_ca_ops = sim_ops();
     struct sock *sk = &tp->inet_conn.sk;
     sk->sk_state = TCP_ESTABLISHED;
     sk->sk_max_pacing_rate = ~0UL;
@@ -53,55 +53,55 @@ struct connection *open_connection(u32 mss, u64 seed) {
     return c;
 }
 
-void close_connection(struct connection *c) {
-    if (c->begun && ops()->release)
-        ops()->release((struct sock *)&c->tp);
+void sim_close_connection(struct sim_connection *c) {
+    if (c->begun && sim_ops()->release)
+        sim_ops()->release((struct sock *)&c->tp);
     free(c);
 }
 
-static struct sock *begin(struct connection *c, const struct told *t) {
+static struct sock *sim_begin(struct sim_connection *c, const struct sim_told *t) {
     struct tcp_sock *tp = &c->tp;
     struct sock *sk = (struct sock *)tp;
-    now_us = (u64)(t->now_us + UP_US);
-    chance = c->chance;
-    tp->tcp_mstamp = now_us;
-    tp->tcp_clock_cache = tp->tcp_wstamp_ns = now_us * NSEC_PER_USEC;
+    sim_now_us = (u64)(t->now_us + SIM_UP_US);
+    sim_chance = c->chance;
+    tp->tcp_mstamp = sim_now_us;
+    tp->tcp_clock_cache = tp->tcp_wstamp_ns = sim_now_us * NSEC_PER_USEC;
     tp->snd_cwnd = t->cwnd;
     tp->snd_ssthresh = t->ssthresh;
     return sk;
 }
 
 /* A control begins once a round trip is known: that of the handshake, where there is one. */
-static void establish(struct connection *c) {
+static void sim_establish(struct sim_connection *c) {
     if (!c->begun) {
         c->begun = true;
         c->tp.lsndtime = tcp_jiffies32;
-        if (ops()->init)
-            ops()->init((struct sock *)&c->tp);
+        if (sim_ops()->init)
+            sim_ops()->init((struct sock *)&c->tp);
     }
 }
 
-static void end(struct connection *c, struct told *t) {
+static void sim_end(struct sim_connection *c, struct sim_told *t) {
     const struct tcp_sock *tp = &c->tp;
     t->cwnd = tp->snd_cwnd;
     t->ssthresh = tp->snd_ssthresh;
     t->pacing_rate = (double)tp->inet_conn.sk.sk_pacing_rate / tp->mss_cache;
-    c->chance = chance;
+    c->chance = sim_chance;
 }
 
-static void change_state(struct sock *sk, u8 state) {
-    if (ops()->set_state)
-        ops()->set_state(sk, state);
+static void sim_change_state(struct sock *sk, u8 state) {
+    if (sim_ops()->set_state)
+        sim_ops()->set_state(sk, state);
     inet_csk(sk)->icsk_ca_state = state;
 }
 
-static void tell(struct sock *sk, enum tcp_ca_event event) {
-    if (ops()->cwnd_event)
-        ops()->cwnd_event(sk, event);
+static void sim_tell(struct sock *sk, enum tcp_ca_event event) {
+    if (sim_ops()->cwnd_event)
+        sim_ops()->cwnd_event(sk, event);
 }
 
 /* RFC 6298, in eighths of a microsecond as Linux keeps it. */
-static void time_round_trip(struct tcp_sock *tp, s64 rtt_us) {
+static void sim_time_round_trip(struct tcp_sock *tp, s64 rtt_us) {
     if (rtt_us < 0)
         return;
     minmax_running_min(&tp->rtt_min, 300 * HZ, tcp_jiffies32, (u32)max_t(s64, rtt_us, 1));
@@ -112,129 +112,131 @@ static void time_round_trip(struct tcp_sock *tp, s64 rtt_us) {
 }
 
 /* What comes with each ACK of new data, whatever the state. */
-static void take_ack(struct connection *c, struct sock *sk, const struct told *t) {
+static void sim_take_ack(struct sim_connection *c, struct sock *sk, const struct sim_told *t) {
     struct tcp_sock *tp = &c->tp;
     tp->snd_una = t->una * tp->mss_cache;
     tp->snd_nxt = tp->write_seq = t->nxt * tp->mss_cache;
     tp->is_cwnd_limited = t->in_use != 0;
     tp->packets_out = t->in_flight > t->acked + t->marked ? t->in_flight - t->acked - t->marked : 0;
-    time_round_trip(tp, t->rtt_us);
-    establish(c);
+    sim_time_round_trip(tp, t->rtt_us);
+    sim_establish(c);
     u32 state = inet_csk(sk)->icsk_ca_state;
     u32 flags = CA_ACK_WIN_UPDATE | (t->marked ? CA_ACK_ECE : 0) | (state != TCP_CA_Open ? CA_ACK_SLOWPATH : 0);
-    if (ops()->in_ack_event)
-        ops()->in_ack_event(sk, flags);
+    if (sim_ops()->in_ack_event)
+        sim_ops()->in_ack_event(sk, flags);
     if (!c->samples) {
         tp->delivered += t->acked + t->marked;
         tp->delivered_ce += t->marked;
     }
-    if (ops()->pkts_acked) {
+    if (sim_ops()->pkts_acked) {
         struct ack_sample sample = {t->acked + t->marked, (s32)t->rtt_us, t->in_flight};
-        ops()->pkts_acked(sk, &sample);
+        sim_ops()->pkts_acked(sk, &sample);
     }
 }
 
 /* Losses are mended, or the window has come down for a mark. */
-static void open_again(struct sock *sk) {
+static void sim_open_again(struct sock *sk) {
     struct tcp_sock *tp = tcp_sk(sk);
     u8 state = inet_csk(sk)->icsk_ca_state;
-    if (state == TCP_CA_Open || (state == TCP_CA_Loss && before(tp->snd_una, tp->high_seq)))
+    if (state == TCP_CA_Open || (state == TCP_CA_Loss && before(tp->snd_una, tp->high_seq)) ||
+        (state == TCP_CA_CWR && !after(tp->snd_una, tp->high_seq)))
         return;
     if (state != TCP_CA_Loss)
-        tell(sk, CA_EVENT_COMPLETE_CWR);
-    change_state(sk, TCP_CA_Open);
+        sim_tell(sk, CA_EVENT_COMPLETE_CWR);
+    sim_change_state(sk, TCP_CA_Open);
 }
 
 /* The rate at which a connection of no special control would pace: modules look at it even where nothing is paced. */
-static void set_pacing_rate(struct sock *sk) {
+static void sim_set_pacing_rate(struct sock *sk) {
     struct tcp_sock *tp = tcp_sk(sk);
     u64 share = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
     u64 rate = (u64)tp->mss_cache * (USEC_PER_SEC / 100 << 3) * share * max(tp->snd_cwnd, tp->packets_out);
     sk->sk_pacing_rate = tp->srtt_us ? rate / tp->srtt_us : 0;
 }
 
-void on_handshake(struct connection *c, struct told *t) {
-    begin(c, t);
-    time_round_trip(&c->tp, t->rtt_us);
-    establish(c);
-    end(c, t);
+void sim_on_handshake(struct sim_connection *c, struct sim_told *t) {
+    sim_begin(c, t);
+    sim_time_round_trip(&c->tp, t->rtt_us);
+    sim_establish(c);
+    sim_end(c, t);
 }
 
-void on_ack(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
-    take_ack(c, sk, t);
-    open_again(sk);
-    if (ops()->cong_avoid && t->acked + t->marked > 0)
-        ops()->cong_avoid(sk, c->tp.snd_una, t->acked + t->marked);
-    if (!ops()->cong_control)
-        set_pacing_rate(sk);
-    end(c, t);
+void sim_on_ack(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
+    sim_take_ack(c, sk, t);
+    sim_open_again(sk);
+    /* A mark is answered before a window could grow. */
+    if (sim_ops()->cong_avoid && t->acked > 0 && t->marked == 0 && !tcp_in_cwnd_reduction(sk))
+        sim_ops()->cong_avoid(sk, c->tp.snd_una, t->acked);
+    if (!sim_ops()->cong_control)
+        sim_set_pacing_rate(sk);
+    sim_end(c, t);
 }
 
-void on_recovery_ack(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
-    take_ack(c, sk, t);
-    end(c, t);
+void sim_on_recovery_ack(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
+    sim_take_ack(c, sk, t);
+    sim_end(c, t);
 }
 
-static void reduce(struct connection *c, struct sock *sk) {
+static void sim_reduce(struct sim_connection *c, struct sock *sk) {
     struct tcp_sock *tp = &c->tp;
     tp->prior_cwnd = tp->snd_cwnd;
     tp->prior_ssthresh = tp->snd_ssthresh;
     tp->high_seq = tp->snd_nxt;
-    tp->snd_ssthresh = ops()->ssthresh(sk);
+    tp->snd_ssthresh = sim_ops()->ssthresh(sk);
     tp->snd_cwnd_cnt = 0;
 }
 
-void on_loss(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
-    establish(c);
-    reduce(c, sk);
-    change_state(sk, TCP_CA_Recovery);
-    end(c, t);
+void sim_on_loss(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
+    sim_establish(c);
+    sim_reduce(c, sk);
+    sim_change_state(sk, TCP_CA_Recovery);
+    sim_end(c, t);
 }
 
-void on_mark(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
-    establish(c);
-    reduce(c, sk);
-    change_state(sk, TCP_CA_CWR);
-    end(c, t);
+void sim_on_mark(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
+    sim_establish(c);
+    sim_reduce(c, sk);
+    sim_change_state(sk, TCP_CA_CWR);
+    sim_end(c, t);
 }
 
-void on_timeout(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
-    establish(c);
-    reduce(c, sk);
-    tell(sk, CA_EVENT_LOSS);
-    change_state(sk, TCP_CA_Loss);
-    end(c, t);
+void sim_on_timeout(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
+    sim_establish(c);
+    sim_reduce(c, sk);
+    sim_tell(sk, CA_EVENT_LOSS);
+    sim_change_state(sk, TCP_CA_Loss);
+    sim_end(c, t);
 }
 
-void on_undo(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
-    c->tp.snd_cwnd = max(ops()->undo_cwnd(sk), t->cwnd);
-    change_state(sk, TCP_CA_Open);
-    end(c, t);
+void sim_on_undo(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
+    c->tp.snd_cwnd = max(sim_ops()->undo_cwnd(sk), t->cwnd);
+    sim_change_state(sk, TCP_CA_Open);
+    sim_end(c, t);
 }
 
 /* Returns whether the control itself sends too little. */
-int on_sample(struct connection *c, struct told *t) {
-    struct sock *sk = begin(c, t);
+int sim_on_sample(struct sim_connection *c, struct sim_told *t) {
+    struct sock *sk = sim_begin(c, t);
     struct tcp_sock *tp = &c->tp;
     c->samples = true;
     if (!c->begun)
-        time_round_trip(tp, t->rtt_us);
-    establish(c);
+        sim_time_round_trip(tp, t->rtt_us);
+    sim_establish(c);
     if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open && !t->marked)
-        open_again(sk);
+        sim_open_again(sk);
     tp->delivered = t->total_delivered;
-    tp->delivered_mstamp = now_us;
+    tp->delivered_mstamp = sim_now_us;
     tp->lost += t->newly_lost;
     tp->app_limited = 0;
     tp->packets_out = t->in_flight;
     struct rate_sample sample = {
-        .prior_mstamp = now_us - t->interval_us,
+        .prior_mstamp = sim_now_us - t->interval_us,
         .prior_delivered = t->prior_delivered,
         .delivered = (s32)t->delivered,
         .interval_us = t->interval_us,
@@ -248,7 +250,7 @@ int on_sample(struct connection *c, struct told *t) {
     };
     if (t->interval_us <= 0)
         sample.delivered = -1, sample.interval_us = -1;
-    ops()->cong_control(sk, tp->snd_una, 0, &sample);
-    end(c, t);
+    sim_ops()->cong_control(sk, tp->snd_una, 0, &sample);
+    sim_end(c, t);
     return tp->app_limited != 0;
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.control import is_built_in
 from tightlink.errors import ScenarioError
 from tightlink.scenario.beside_users import first_users
-from tightlink.control import is_built_in
 from tightlink.scenario.congestion import control_name, has_slow_start, reads_marks
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.problems import below

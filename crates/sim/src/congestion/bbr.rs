@@ -365,7 +365,7 @@ impl CongestionControl for Bbr {
             self.rate = known_s
                 .or(sample.rtt_s)
                 .filter(|&rtt_s| rtt_s > 0.0)
-                .map_or(0.0, |rtt_s| HIGH_GAIN * window.cwnd / rtt_s);
+                .map_or(0.0, |rtt_s| HIGH_GAIN * window.cwnd / rtt_s * PACING_MARGIN);
         }
         (self.in_flight, self.newly_delivered) = (sample.in_flight, sample.newly_delivered);
         self.total_delivered = sample.total_delivered;
@@ -449,7 +449,7 @@ impl CongestionControl for Bbr {
 
     /// §4.2.1, BBRInitPacingRate, before the first sample.
     fn pacing_rate(&self, window: &Window, _in_flight: f64, srtt_s: f64) -> f64 {
-        if self.rate > 0.0 { self.rate } else { HIGH_GAIN * window.cwnd / srtt_s }
+        if self.rate > 0.0 { self.rate } else { HIGH_GAIN * window.cwnd / srtt_s * PACING_MARGIN }
     }
 }
 

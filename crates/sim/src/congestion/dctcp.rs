@@ -142,6 +142,30 @@ mod tests {
         assert_eq!(control.on_loss(&window, &loss(100.0)), 50.0);
     }
 
+    /// Linux's dctcp_update_alpha: a sixteenth of 1024 parts, rounded down, until a step is none; and marks in such parts.
+    #[test]
+    fn the_share_is_kept_in_whole_parts() {
+        let mut control: Dctcp = with(&[("whole_packets", 1.0)]);
+        let mut parts = vec![];
+        for through in 1..100 {
+            control.measure(&Ack { through, highest: through, ..ack(0.1) });
+            parts.push(control.alpha * PARTS);
+        }
+        assert_eq!(parts[..4], [960.0, 900.0, 844.0, 792.0]);
+        let last = parts.iter().position(|&parts| parts == 0.0).unwrap();
+        assert_eq!(parts[last - 1], 15.0);
+        control.measure(&Ack { through: 100, highest: 102, marked: 1.0, ..ack(0.1) });
+        control.measure(&Ack { through: 102, highest: 102, delivered: 2.0, acked: 2.0, ..ack(0.1) });
+        control.measure(&Ack { through: 103, highest: 103, ..ack(0.1) });
+        // One of three packets: 64 / 3.
+        assert_eq!(control.alpha * PARTS, 21.0);
+        let mut window = Window { cwnd: 97.0, ssthresh: 2.0 };
+        assert_eq!(control.on_mark(&window, &loss(97.0)).map(|cwnd| Dctcp::WHOLE.of(cwnd)), Some(97.0));
+        assert_eq!(control.on_loss(&window, &loss(97.0)), 48.0);
+        control.on_ack(&mut window, &Ack { acked: 96.0, ..ack(0.1) });
+        assert_eq!(window.cwnd, 97.0);
+    }
+
     #[test]
     fn g_is_the_weight_of_one_round() {
         let mut control: Dctcp = with(&[("g", 0.5)]);

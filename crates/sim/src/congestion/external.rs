@@ -179,6 +179,16 @@ impl Connected {
         }
     }
 
+    /// An ACK may let the window grow, of which the sender has kept note whether it was `used`, or has not.
+    fn grow(&mut self, window: &mut Window, ack: &Ack, used: Option<bool>) {
+        window.ssthresh = self.threshold.take().unwrap_or(window.ssthresh);
+        if std::mem::take(&mut self.mended) {
+            // A report with the end of the recovery would let the window grow a round trip early (RFC 5681 §3.1).
+            self.rounds.extend(ack);
+        }
+        self.tell_ack(window, ack, used.unwrap_or_else(|| ack.finds_in_use(window)));
+    }
+
     /// Tells of an ACK outside of loss recovery, and of a round trip that is over.
     fn tell_ack(&mut self, window: &mut Window, ack: &Ack, in_use: bool) {
         if self.wants_acks {
@@ -229,17 +239,12 @@ impl CongestionControl for Connected {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.measure_and_grow(window, ack, None);
+        self.grow(window, ack, None);
     }
 
     fn measure_and_grow(&mut self, window: &mut Window, ack: &Ack, used: Option<bool>) {
         self.note(ack);
-        window.ssthresh = self.threshold.take().unwrap_or(window.ssthresh);
-        if std::mem::take(&mut self.mended) {
-            // A report with the end of the recovery would let the window grow a round trip early (RFC 5681 §3.1).
-            self.rounds.extend(ack);
-        }
-        self.tell_ack(window, ack, used.unwrap_or_else(|| ack.finds_in_use(window)));
+        self.grow(window, ack, used);
     }
 
     fn hear(&mut self, window: &Window, ack: &Ack) {
@@ -358,6 +363,57 @@ mod tests {
         fn on_timeout(&mut self, _window: &Window, loss: &Loss) -> Cut {
             Cut { window: Some(3.0), threshold: Some(loss.in_use / 2.0) }
         }
+    }
+
+    /// Writes down what it hears of.
+    #[derive(Debug, Default)]
+    struct Writing(Arc<Mutex<Vec<&'static str>>>);
+
+    impl Writing {
+        fn note(&self, what: &'static str) {
+            self.0.lock().unwrap().push(what);
+        }
+    }
+
+    impl External for Writing {
+        fn wants_acks(&self) -> bool {
+            true
+        }
+        fn on_handshake(&mut self, window: &mut Window, _now: Time, _rtt_s: f64) {
+            self.note("handshake");
+            window.cwnd = 4.0;
+        }
+        fn on_recovery_ack(&mut self, _ack: &Ack) {
+            self.note("in recovery");
+        }
+        fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
+        fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, in_use: bool) {
+            self.note(if in_use { "in use" } else { "unused" });
+        }
+        fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            Cut::default()
+        }
+        fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            Cut::default()
+        }
+    }
+
+    /// Where the sender has kept note of whether the window was in use, that counts; else what was in flight does.
+    #[test]
+    fn it_hears_of_the_handshake_of_each_ack_and_whether_the_window_is_used() {
+        let heard = Arc::default();
+        let mut control = Connected::to(Box::new(Writing(Arc::clone(&heard))));
+        let mut window = Window { cwnd: 10.0, ssthresh: 5.0 };
+        control.on_handshake(&mut window, Time::ZERO, 0.1);
+        assert_eq!(window.cwnd, 4.0);
+        let few = Ack { in_flight: 1.0, ..ack(0.1) };
+        for used in [None, Some(true), Some(false)] {
+            control.measure_and_grow(&mut window, &few, used);
+        }
+        control.measure(&few);
+        control.hear(&window, &few);
+        let expected = ["handshake", "unused", "in use", "unused", "in recovery", "in recovery"];
+        assert_eq!(*heard.lock().unwrap(), expected);
     }
 
     /// Paces, at a rate if it has one.
