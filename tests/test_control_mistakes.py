@@ -55,7 +55,7 @@ pytestmark = pytest.mark.usefixtures("forgotten_controls")
         ),
         (
             "pass",
-            r"expected a control that does something, in on_report, on_loss, on_mark, on_timeout, on_ack, on_sample",
+            r"expected a control that does something, in on_report, on_loss, on_mark, on_timeout, on_ack, on_recovery_ack, on_sample",
         ),
     ],
 )

@@ -12,7 +12,7 @@ On each page blocks run in order, in one folder, and share their names:
   the page is reported as skipped.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
 - ``tcl`` is run by ns-2.35, where it is installed, and what it traces compared with the ``out.tr`` of the page.
-- ``c`` has ``/* file: NAME */`` in its first line, and is written to that file.
+- ``c`` has ``/* file: NAME */`` in its first line, and is a congestion control of Linux in that file.
 - ``text`` is no code; with ``# file: NAME`` in its first line, written to that file, as for ``make``.
 """
 
@@ -39,7 +39,7 @@ import pytest
 import tightlink as tl
 from programs import commands, lacking, lacking_engine_for_browsers
 from terminal import check_fits
-from tightlink import cli, console, studies
+from tightlink import cli, console, control, studies
 from tightlink.laboratory.lessons import LESSONS
 from tightlink.lazy import _core
 from tightlink.measure.machine import missing
@@ -67,6 +67,7 @@ _BY_KERNEL: Final = "tightlink.measure.forwarding"
 #: How blocks are known that need a program of others, or what it wrote.
 _NEEDS: Final = {
     "awk": r"[$|] awk ",
+    "cc": r"\Ac\n|linux-gentle|tcp_gentle",
     "make": r"\$ make --silent ",
     "iperf3": r"--sender iperf3|iperf3\.json",
     "ns": r"\Atcl\n",
@@ -126,6 +127,7 @@ class Reader:
         head = re.match(r"/\* file: (\S+) \*/\n", block.text)
         assert head is not None, f"{_name(self.page)}:{block.line}: expected the name of a file"
         (self.folder / head[1]).write_text(block.text, encoding="utf-8")
+        control.load(self.folder / head[1])
 
     def _toml(self, block: Block) -> None:
         head = re.match(r"# (file|with): (\S+)\n", block.text)

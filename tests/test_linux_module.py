@@ -168,6 +168,11 @@ def test_mistakes_are_told(tmp_path: Path, text: str, said: str) -> None:
         _load(tmp_path, text, "tcp_x.c")
 
 
+def test_a_module_that_is_not_given_is_told_of(scenario: tl.Scenario) -> None:
+    with pytest.raises(tl.ScenarioError, match=r"a module of Linux needs its source: .* --controls tcp_cubic\.c$"):
+        scenario.set(KEY, "linux-cubic").resolve()
+
+
 def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(tl.TightlinkError, match=r"none\.c: expected a file of C with a congestion control of Linux"):
         control.load(tmp_path / "none.c")

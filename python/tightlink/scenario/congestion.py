@@ -218,6 +218,11 @@ def _check(key: str, name: str) -> None:
         # Textbooks call the whole of both by the name of the recovery.
         meant = meant_control(name, [*names, *RECOVERIES])
         suggestion = f'"{meant}"' if meant in names else meant and f'recovery = "{meant}" beside it'
-        option = "tightlink run, sweep or study with --controls FILE.py"
-        hint = "" if suggestion else f"; one written in Python needs its class: an import, or {option}"
+        option = "tightlink run, sweep or study with --controls"
+        hint = "" if suggestion else f"; one written in Python needs its class: an import, or {option} FILE.py"
+        if name.startswith("linux-"):
+            suggestion, hint = (
+                None,
+                f"; a module of Linux needs its source: {option} tcp_{name.removeprefix('linux-')}.c",
+            )
         raise ScenarioError(f"{one_of(names)}{hint}", key=key, value=name, suggestion=suggestion)
