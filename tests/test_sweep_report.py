@@ -249,7 +249,7 @@ def test_a_report_says_what_its_means_hide(tmp_path: Path) -> None:
 def test_what_is_within_its_intervals_did_not_change() -> None:
     noisy = _levels(goodput_bps=[5e6, 9e6], goodput_half_width_bps=[2e6, 2.5e6])
     assert changes(noisy, ["goodput_bps"]) == []
-    assert sentence(noisy, ["goodput_bps"]).startswith("No response changes")
+    assert sentence(noisy, ["goodput_bps"]).startswith("Goodput changed little")
     surer = _levels(goodput_bps=[5e6, 9e6], goodput_half_width_bps=[1e6, 1e6])
     assert [change.means for change in changes(surer, ["goodput_bps"])] == [(5e6, 9e6)]
 

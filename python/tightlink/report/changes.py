@@ -162,7 +162,9 @@ def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known
     found = changes(levels, responses, known)
     there = _told(levels, found, known)
     if not there:
-        return "No response changes much, or none by more than its confidence interval."
+        names = list(dict.fromkeys(map(response_name, responses)))
+        all_of = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        return f"{all_of[:1].upper()}{all_of[1:]} changed little, or within their confidence intervals."
     most = there[0]
     also = "".join(f"; {change.text}{_apart(change, most)}" for change in there[1:])
     low, high, unit = most.numbers
