@@ -21,7 +21,6 @@ from figures import table
 import tightlink as tl
 from tightlink import control
 
-#: Marks are told to BBR's module as losses, and to BBR not at all.
 NAMES = ("cubic", "dctcp", "bbr", "bic", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "veno",
          "westwood", "yeah")  # fmt: skip
 BASE = """
@@ -76,7 +75,7 @@ def main() -> int:
     rows = []
     for name in given.names or NAMES:
         control.load(given.tree / "net" / "ipv4" / f"tcp_{name}.c")
-        found = [beside(name, case) for case in CASES if (name, case) != ("bbr", "marks")]
+        found = [beside(name, case) for case in CASES]
         if given.cases:
             rows += [(name, each.case, "never" if each.differ_at_s is None else f"{each.differ_at_s:.2f} s",
                       *(f"{ratio:.3f}" for ratio in each[2:])) for each in found]  # fmt: skip

@@ -321,3 +321,53 @@ def test_a_control_hears_that_a_reduction_is_undone(controlled: tl.Scenario) -> 
     assert all(cwnd >= before for cwnd, before in heard)
     with pytest.raises(TypeError, match="did you mean on_undo"):
         type("Misnamed", (tl.CongestionControl,), {"on_undone": lambda _: None})
+
+
+def test_handshakes_and_acks_in_recovery_are_told(controlled: tl.Scenario) -> None:
+    """Each ACK of new data is one of both kinds; the first packet that is lost is covered by one in recovery or at its end."""
+    heard: dict[str, list[tl.Ack]] = {"open": [], "recovery": []}
+    begun: list[tl.Handshake] = []
+
+    class Counting(tl.CongestionControl):
+        def on_handshake(self, handshake: tl.Handshake) -> None:
+            begun.append(handshake)
+            self.cwnd = 4
+
+        def on_ack(self, ack: tl.Ack) -> None:
+            heard["open"].append(ack)
+            self.cwnd += min(ack.acked / self.cwnd, 1)
+
+        def on_recovery_ack(self, ack: tl.Ack) -> None:
+            assert not ack.in_use
+            heard["recovery"].append(ack)
+
+    losing = controlled.set_all({KEY: Counting, "link.wire.loss": {"packets": [200, 201, 203, 300]}})
+    run = tl.simulate(losing.set("observe.interval", "20 ms"))
+    assert [handshake.rtt_s for handshake in begun] == pytest.approx([0.04], rel=0.01)
+    assert run.series.filter(metric="cwnd_packets")["value"].drop_nans()[2] == pytest.approx(4, abs=1)
+    assert len(heard["recovery"]) > 1
+    through = [ack.through for ack in heard["open"] + heard["recovery"]]
+    assert len(set(through)) == len(through)
+    assert all(ack.through <= ack.highest for each in heard.values() for ack in each)
+
+
+def test_slow_start_is_of_a_class_that_hears_of_acks(controlled: tl.Scenario) -> None:
+    """Under profile linux, whose ACKs are of two packets, the window doubles, and no HyStart ends that."""
+
+    class Doubling(tl.CongestionControl):
+        def on_ack(self, ack: tl.Ack) -> None:
+            self.cwnd += ack.acked
+
+    roomy = {
+        "profile": "linux",
+        "link.wire.queue": "10000 packets",
+        "duration": "1 s",
+        "observe": {"interval": "10 ms"},
+    }
+    windows = [
+        tl.simulate(controlled.set_all({**roomy, KEY: name})).series.filter(metric="cwnd_packets")["value"].drop_nans()
+        for name in (Doubling, "reno")
+    ]
+    assert windows[0].equals(windows[1])
+    with pytest.raises(tl.ScenarioError, match=r"slow_start = .hystart.: expected nothing here, as doubling does not"):
+        controlled.set_all({KEY: Doubling, "traffic.ftp.tcp.slow_start": "hystart"}).resolve()

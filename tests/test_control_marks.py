@@ -133,3 +133,21 @@ def test_what_a_mark_sets_is_taken_over() -> None:
     tl.simulate(tl.loads(text).set_all({"link.wire.rate": "100 Mbit/s", "link.wire.delay": "1 ms"}))
     assert windows.count(8) > 1
     assert max(windows) < 60
+
+
+def test_a_class_without_on_mark_is_told_which_losses_are_marks() -> None:
+    told: list[bool] = []
+
+    class Halving(tl.CongestionControl):
+        def on_loss(self, loss: tl.Loss) -> float:
+            told.append(loss.marked)
+            return loss.in_use / 2
+
+    run = tl.simulate(tl.loads(MARKING.format(control="halving")))
+    assert run.flows["packets_marked"].item() > 0
+    assert len(told) > 1
+    assert all(told)
+    told.clear()
+    tl.simulate(tl.loads(MARKING.format(control="halving")).set_all({"traffic.f.tcp.ecn": False}))
+    assert told
+    assert not any(told)

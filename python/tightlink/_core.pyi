@@ -116,6 +116,8 @@ class Loss:
     """When it was detected, in seconds."""
     in_use: float
     """Packets of the window in use then: what a cut starts from; not a truth value, as that of reports and ACKs."""
+    marked: bool
+    """Whether it is a mark: one that ``on_mark`` is told, or that is a loss to a class without it."""
 
 @final
 class RateSample:

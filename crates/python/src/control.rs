@@ -159,10 +159,10 @@ impl Control {
         &mut self,
         method: impl for<'py> FnOnce(Python<'py>) -> &'py Bound<'py, PyString>,
         window: &Window,
-        loss: &congestion::Loss,
+        (loss, marked): (&congestion::Loss, bool),
         read: impl FnOnce(Option<f64>, Set) -> PyResult<Cut>,
     ) -> Cut {
-        let told = Loss { now_s: loss.now.seconds(), in_use: loss.in_use };
+        let told = Loss { now_s: loss.now.seconds(), in_use: loss.in_use, marked };
         let answer = self.call(
             loss.now,
             &mut window.clone(),
@@ -190,7 +190,7 @@ impl External for Control {
         self.cut(
             |py| intern!(py, "on_mark"),
             window,
-            loss,
+            (loss, true),
             |returned, set| Ok(Cut { window: either(returned, set.cwnd, "cwnd")?, threshold: set.ssthresh }),
         )
     }
@@ -312,11 +312,11 @@ impl External for Control {
         }
     }
 
-    fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> Cut {
+    fn on_loss(&mut self, window: &Window, loss: &congestion::Loss, marked: bool) -> Cut {
         self.cut(
             |py| intern!(py, "on_loss"),
             window,
-            loss,
+            (loss, marked),
             |returned, set| Ok(Cut { window: given(returned, set.cwnd, "cwnd")?, threshold: set.ssthresh }),
         )
     }
@@ -325,7 +325,7 @@ impl External for Control {
         self.cut(
             |py| intern!(py, "on_timeout"),
             window,
-            loss,
+            (loss, false),
             |returned, set| Ok(Cut { window: set.cwnd, threshold: given(returned, set.ssthresh, "ssthresh")? }),
         )
     }

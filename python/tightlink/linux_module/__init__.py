@@ -191,7 +191,7 @@ class _ByWindow:
         self._c.sim_on_recovery_ack(self._connection, self._at)
 
     def on_loss(self, loss: Loss) -> float:
-        return self._reduce(self._c.sim_on_loss, loss)
+        return self._reduce(self._c.sim_on_mark if loss.marked else self._c.sim_on_loss, loss)
 
     def on_timeout(self, loss: Loss) -> float:
         return self._reduce(self._c.sim_on_timeout, loss)
@@ -226,7 +226,7 @@ class _ByMarks(_ByWindow):
     """A module that needs congestion marks."""
 
     def on_mark(self, loss: Loss) -> float:
-        return self._reduce(self._c.sim_on_mark, loss)
+        return self.on_loss(loss)
 
 
 class _ByRate(_ByWindow):

@@ -76,6 +76,8 @@ pub struct Loss {
     pub now_s: f64,
     /// Packets of the window in use then: what a cut starts from; not a truth value, as that of reports and ACKs.
     pub in_use: f64,
+    /// Whether it is a mark, that of a class without on_mark among them, for which it is a loss.
+    pub marked: bool,
 }
 
 /// A sample of the delivery rate, of the flight of the packet that was sent last of those that an ACK tells of

@@ -74,7 +74,7 @@ pub trait External: Debug + Send {
     fn known(&self, _each: &mut dyn FnMut(&str, f64)) {}
     /// A packet was marked, the first of its window. Without a window nothing is reduced.
     fn on_mark(&mut self, window: &Window, loss: &Loss) -> Cut {
-        self.on_loss(window, loss)
+        self.on_loss(window, loss, true)
     }
     /// A round trip is over.
     fn on_report(&mut self, window: &mut Window, report: &Report);
@@ -85,8 +85,8 @@ pub trait External: Debug + Send {
     fn on_handshake(&mut self, _window: &mut Window, _now: Time, _rtt_s: f64) {}
     /// An ACK acknowledged new data in recovery, or while the window comes down for a mark that was told as a loss: measure.
     fn on_recovery_ack(&mut self, _ack: &Ack) {}
-    /// A loss was detected: it has a window.
-    fn on_loss(&mut self, window: &Window, loss: &Loss) -> Cut;
+    /// A loss was detected, or a packet was `marked` that counts as lost: it has a window.
+    fn on_loss(&mut self, window: &Window, loss: &Loss, marked: bool) -> Cut;
     /// The retransmission timer expired: it has a threshold. The window is what the scenario has after a timeout, if none.
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> Cut;
     /// What it has answered last was no loss: the window and the threshold are those before, which it may change.
@@ -301,9 +301,10 @@ impl CongestionControl for Connected {
 
     fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
         if !self.wants_marks {
-            let cut = self.control.on_loss(window, loss);
+            let cut = self.control.on_loss(window, loss, true);
             self.threshold = cut.threshold;
-            return cut.window;
+            // Where samples set the window, one that stays is not brought down to itself.
+            return cut.window.filter(|&cwnd| !self.wants_samples || cwnd != window.cwnd);
         }
         let ack = self.last.filter(|ack| ack.through > self.marked_through)?;
         self.marked_through = ack.highest;
@@ -313,7 +314,7 @@ impl CongestionControl for Connected {
     }
 
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {
-        let cut = self.control.on_loss(window, loss);
+        let cut = self.control.on_loss(window, loss, false);
         (self.threshold, self.mended) = (cut.threshold, true);
         cut.window.unwrap_or(loss.in_use)
     }
@@ -357,7 +358,7 @@ mod tests {
         fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {
             unreachable!("it did not ask for ACKs");
         }
-        fn on_loss(&mut self, _window: &Window, loss: &Loss) -> Cut {
+        fn on_loss(&mut self, _window: &Window, loss: &Loss, _marked: bool) -> Cut {
             Cut { window: Some(loss.in_use / 2.0), threshold: Some(1000.0) }
         }
         fn on_timeout(&mut self, _window: &Window, loss: &Loss) -> Cut {
@@ -390,7 +391,7 @@ mod tests {
         fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, in_use: bool) {
             self.note(if in_use { "in use" } else { "unused" });
         }
-        fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+        fn on_loss(&mut self, _window: &Window, _loss: &Loss, _marked: bool) -> Cut {
             Cut::default()
         }
         fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
@@ -432,7 +433,7 @@ mod tests {
         }
         fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
         fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {}
-        fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+        fn on_loss(&mut self, _window: &Window, _loss: &Loss, _marked: bool) -> Cut {
             Cut::default()
         }
         fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
@@ -532,7 +533,7 @@ mod tests {
             window.cwnd += 1.0;
             self.0.lock().unwrap().0.push((ack.acked, ack.marked));
         }
-        fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+        fn on_loss(&mut self, _window: &Window, _loss: &Loss, _marked: bool) -> Cut {
             Cut::default()
         }
         fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
