@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import weakref
 from functools import cache
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     from tightlink._core import Ack, Handshake, Loss, RateSample
 
 _HERE: Final = Path(__file__).parent
-_FLAGS: Final = ("-O2", "-shared", "-fPIC", "-Wl,-z,defs", "-fwrapv", "-fno-strict-aliasing",
-                 "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
-                 "-Werror=int-conversion")  # fmt: skip
+#: A module must find all that it uses here; linkers say so in two ways.
+_DEFINED: Final = "-Wl,-undefined,error" if sys.platform == "darwin" else "-Wl,-z,defs"
+_FLAGS: Final = (
+    "-O2", "-shared", "-fPIC", _DEFINED, "-fwrapv", "-fno-strict-aliasing", "-Werror=implicit-function-declaration",
+    "-Werror=incompatible-pointer-types", "-Werror=int-conversion",
+)  # fmt: skip
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<.*$", re.MULTILINE)
 _BESIDE: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+)\.h"', re.MULTILINE)
 _UNDEFINED: Final = re.compile(r"undefined (?:reference to|symbol:) [`'\"]?(\w+)")
