@@ -28,7 +28,7 @@ HERE = Path(__file__).parent / "qdiscs"
 RATE_BPS = 10_000_000
 DURATION_S = 30
 #: A queue of Linux is as old when the first packet comes: its controller waits for half a second at first.
-OLD_NS = 10_005_000_000
+OLD_NS = 10_080_000_000
 #: CoDel that drops nothing: options of FQ-CoDel here and there, by their numbers in pkt_sched.h, in microseconds.
 IDLE = {"target": "90 s", "interval": "100 s"}
 IDLE_THERE = ("1=90000000", "3=100000000")

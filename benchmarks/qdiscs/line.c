@@ -61,10 +61,12 @@ int main(int count, char **arguments)
     if (QUEUE.init(queue, given, NULL))
         return 1;
     u64 comes = 0, free_at = 0;
+    /* When the line becomes free it asks, though nothing wait: that is when a queue learns that it is empty. */
+    bool asks = false;
     struct sk_buff *next = arrival(&comes);
     while (next || queue->q.qlen) {
         const u64 expires = timer && timer->armed ? timer->at * (NSEC_PER_SEC / HZ) : never;
-        const u64 leaves = queue->q.qlen ? max(free_at, now_ns) : never;
+        const u64 leaves = queue->q.qlen || asks ? max(free_at, now_ns) : never;
         now_ns = min(min(expires, leaves), next ? comes : never);
         if (now_ns == expires) {
             timer->armed = false;
@@ -72,6 +74,7 @@ int main(int count, char **arguments)
         }
         if (now_ns == leaves) {
             struct sk_buff *skb = queue->ops->dequeue(queue);
+            asks = skb;
             if (skb) {
                 free_at = now_ns + (u64)skb->len * 8 * NSEC_PER_SEC / rate;
                 told(skb, "sent");

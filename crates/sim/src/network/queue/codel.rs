@@ -1,5 +1,8 @@
 //! CoDel (RFC 8289): packets that have waited longer than a target, for as long as an interval, are dropped
 //! or marked when they leave the queue, the sooner after each other the longer that lasts.
+//!
+//! Where Linux's code differs from the RFC this is Linux's, packet by packet: in its clock, its square root, and what may
+//! always wait.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,118 +25,185 @@ pub struct CodelSpec {
     pub ecn: bool,
 }
 
-/// The parameters of the control law.
+/// The parameters of the control law, in units of Linux's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
-    pub(super) target_s: f64,
-    pub(super) interval_s: f64,
-    pub(super) ecn: bool,
+    target: i64,
+    interval: i64,
+    ecn: bool,
+}
+
+impl Law {
+    /// A law of a target and an interval in seconds.
+    pub(super) fn new(target_s: f64, interval_s: f64, ecn: bool) -> Self {
+        // Linux scales intervals of 32 bits: 73 minutes.
+        Self { target: units(target_s), interval: units(interval_s).min(i64::from(u32::MAX)), ecn }
+    }
+}
+
+/// A time by the clock of Linux's CoDel, whose units are 1024 ns.
+fn units(seconds: f64) -> i64 {
+    ((seconds * 1e9 + 0.5) as i64) >> 10
 }
 
 /// §5.5: a drop state entered again within so many intervals continues with the rate that it had reached.
-const MEMORY_INTERVALS: f64 = 16.0;
+const MEMORY_INTERVALS: i64 = 16;
+/// No packet was ever dropped.
+const NEVER: i64 = i64::MIN / 2;
 
-/// The state of the control law over one waiting line.
-#[derive(Clone, Debug, Default)]
+/// The most bytes that may always stay: a packet as large as Ethernet's are in Linux, or the largest seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Largest(i64);
+
+impl Default for Largest {
+    fn default() -> Self {
+        Self(1514)
+    }
+}
+
+impl Largest {
+    /// A packet came.
+    pub(super) fn see(&mut self, waiting: &Waiting) {
+        self.0 = self.0.max(i64::from(waiting.packet.size()));
+    }
+
+    /// The most bytes of a line that may always stay, where `others` bytes wait in other lines of the queue; below zero, if these are
+    /// too many already.
+    pub(super) fn beside(self, others: u64) -> i64 {
+        self.0 - others as i64
+    }
+}
+
+/// The state of the control law over one waiting line. Times are in units of Linux's clock.
+#[derive(Clone, Debug)]
 pub(super) struct Control {
-    /// When the time in the queue will have been above the target for an interval, in seconds; none: it is not
-    /// above.
-    first_above_s: Option<f64>,
+    /// When the time in the queue will have been above the target for an interval; none: it is not above.
+    first_above: Option<i64>,
     dropping: bool,
-    /// When the next packet is dropped, in seconds.
-    drop_next_s: f64,
+    /// When the next packet is dropped.
+    drop_next: i64,
     /// Drops since the drop state began.
-    pub(super) count: u64,
+    count: u32,
     /// Where the count began.
-    count_before: u64,
+    count_before: u32,
+    /// About 1/√count, in 1/65536.
+    inverse_root: u16,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self { first_above: None, dropping: false, drop_next: NEVER, count: 0, count_before: 0, inverse_root: 0 }
+    }
 }
 
 impl Control {
-    /// The packet that leaves `line` at `now`. Those that are lost are appended to `lost`. `largest_bytes` is
-    /// the size of the largest packet: with no more than that behind it no packet is dropped.
+    /// The packet that leaves `line` at `now`. Those that are lost are appended to `lost`. With no more than `spare_bytes` of the
+    /// line behind it no packet is dropped.
     pub(super) fn next(
         &mut self,
         law: Law,
         line: &mut Fifo,
-        largest_bytes: u64,
+        spare_bytes: i64,
         now: Time,
         lost: &mut Lost,
     ) -> Option<Waiting> {
-        let now_s = now.seconds();
-        let (mut head, mut late) = self.take(law, line, largest_bytes, now_s)?;
-        if !self.dropping {
-            if late {
-                (head, _) = self.tell(law, head, line, largest_bytes, now_s, lost)?;
-                self.begin(law, now_s);
-            }
-            return Some(head);
-        }
-        if !late {
+        let now = units(now.seconds());
+        let (head, late) = self.take(law, line, spare_bytes, now);
+        let Some(mut head) = head else {
             self.dropping = false;
-        }
-        while self.dropping && now_s >= self.drop_next_s {
-            self.count += 1;
-            let marks = law.ecn && head.packet.is_capable();
-            (head, late) = self.tell(law, head, line, largest_bytes, now_s, lost)?;
+            return None;
+        };
+        if !self.dropping {
             if !late {
-                self.dropping = false;
-            } else {
-                self.drop_next_s = self.after(law, self.drop_next_s);
+                return Some(head);
             }
-            if marks {
+            let next = if marks(law, &mut head) {
+                Some(head)
+            } else {
+                lost.push((head, Refusal::Managed));
+                self.take(law, line, spare_bytes, now).0
+            };
+            // Though nothing be left of the line, as may be where others wait.
+            self.begin(law, now);
+            return next;
+        }
+        self.dropping = late;
+        while self.dropping && now >= self.drop_next {
+            self.count = self.count.wrapping_add(1);
+            self.step();
+            if marks(law, &mut head) {
+                self.drop_next = self.after(law, self.drop_next);
                 break;
+            }
+            lost.push((head, Refusal::Managed));
+            let (next, late) = self.take(law, line, spare_bytes, now);
+            self.dropping = late;
+            head = next?;
+            if late {
+                self.drop_next = self.after(law, self.drop_next);
             }
         }
         Some(head)
     }
 
     /// The first packet of `line`, and whether the queue has been long for long (§5.6).
-    fn take(&mut self, law: Law, line: &mut Fifo, largest_bytes: u64, now_s: f64) -> Option<(Waiting, bool)> {
-        let Some(head) = line.pop() else {
-            (self.first_above_s, self.dropping) = (None, false);
-            return None;
-        };
-        if now_s - head.since_s < law.target_s || line.bytes() <= largest_bytes {
-            self.first_above_s = None;
-            return Some((head, false));
+    fn take(&mut self, law: Law, line: &mut Fifo, spare_bytes: i64, now: i64) -> (Option<Waiting>, bool) {
+        let head = line.pop();
+        let long = |head: &Waiting| now - units(head.since_s) >= law.target && line.bytes() as i64 > spare_bytes;
+        if !head.as_ref().is_some_and(long) {
+            self.first_above = None;
+            return (head, false);
         }
-        let first_above_s = *self.first_above_s.get_or_insert(now_s + law.interval_s);
         // Seen for the first time, it has not been above for an interval.
-        Some((head, now_s >= first_above_s))
-    }
-
-    /// Tells a sender: its packet is marked and stays the next, or is lost and the one behind it is looked at.
-    fn tell(
-        &mut self,
-        law: Law,
-        mut head: Waiting,
-        line: &mut Fifo,
-        largest_bytes: u64,
-        now_s: f64,
-        lost: &mut Lost,
-    ) -> Option<(Waiting, bool)> {
-        if law.ecn && head.packet.is_capable() {
-            head.marked = true;
-            return Some((head, true));
-        }
-        lost.push((head, Refusal::Managed));
-        self.take(law, line, largest_bytes, now_s)
+        let first_above = *self.first_above.get_or_insert(now + law.interval);
+        (head, now > first_above)
     }
 
     /// The drop state begins (§5.5).
-    fn begin(&mut self, law: Law, now_s: f64) {
+    fn begin(&mut self, law: Law, now: i64) {
         self.dropping = true;
-        let before = self.count.saturating_sub(self.count_before);
-        let lately = now_s - self.drop_next_s < MEMORY_INTERVALS * law.interval_s;
-        self.count = if before > 1 && lately { before } else { 1 };
+        let before = self.count.wrapping_sub(self.count_before);
+        if before > 1 && now - self.drop_next < MEMORY_INTERVALS * law.interval {
+            self.count = before;
+            self.step();
+        } else {
+            (self.count, self.inverse_root) = (1, u16::MAX);
+        }
         self.count_before = self.count;
-        self.drop_next_s = self.after(law, now_s);
+        self.drop_next = self.after(law, now);
     }
 
-    /// The control law (§3.3): when the drop after one at `at_s` is due.
-    fn after(&self, law: Law, at_s: f64) -> f64 {
-        at_s + law.interval_s / libm::sqrt(self.count as f64)
+    /// A full queue lost so many packets: more are to be dropped. What Linux has of the root stays.
+    pub(super) fn was_full(&mut self, packets: u64) {
+        self.count = self.count.wrapping_add(packets as u32);
     }
+
+    /// Drops since the drop state began.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// One step of Newton's method towards 1/√count, y (3 − count y²) / 2, with 32 bits behind the point, of which 16 are
+    /// kept. Linux has it so: where the count has grown by much the first steps are far off, and may overflow.
+    fn step(&mut self) {
+        let root = u64::from(self.inverse_root) << 16;
+        let square = (root * root) >> 32;
+        let rest = (3u64 << 32).wrapping_sub(u64::from(self.count) * square);
+        self.inverse_root = ((rest >> 2).wrapping_mul(root) >> (31 + 16)) as u16;
+    }
+
+    /// The control law (§3.3): when the drop after one at `at` is due.
+    fn after(&self, law: Law, at: i64) -> i64 {
+        at + ((law.interval * i64::from(self.inverse_root)) >> 16)
+    }
+}
+
+/// Whether a packet that is to tell its sender is marked, and stays; it is lost otherwise.
+fn marks(law: Law, head: &mut Waiting) -> bool {
+    let marks = law.ecn && head.packet.is_capable();
+    head.marked |= marks;
+    marks
 }
 
 /// A CoDel queue.
@@ -143,8 +213,7 @@ pub struct Codel {
     law: Law,
     line: Fifo,
     control: Control,
-    /// Size of the largest packet seen.
-    largest_bytes: u64,
+    largest: Largest,
 }
 
 impl Store for Codel {
@@ -158,21 +227,21 @@ impl Store for Codel {
 
     fn new(spec: &CodelSpec, _: Site<'_>) -> Self {
         let CodelSpec { limit, target_s, interval_s, ecn } = *spec;
-        let law = Law { target_s, interval_s, ecn };
-        Self { limit, law, line: Fifo::default(), control: Control::default(), largest_bytes: 0 }
+        let law = Law::new(target_s, interval_s, ecn);
+        Self { limit, law, line: Fifo::default(), control: Control::default(), largest: Largest::default() }
     }
 
     fn join(&mut self, packet: Waiting, on_line: Load, _: &mut Lost) -> Result<(), Refusal> {
         if !self.limit.takes(self.line.load() + on_line, packet.packet.size()) {
             return Err(Refusal::Full);
         }
-        self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));
+        self.largest.see(&packet);
         self.line.push(packet);
         Ok(())
     }
 
     fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
-        self.control.next(self.law, &mut self.line, self.largest_bytes, now, lost)
+        self.control.next(self.law, &mut self.line, self.largest.beside(0), now, lost)
     }
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {

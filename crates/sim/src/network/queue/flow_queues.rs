@@ -42,8 +42,6 @@ pub(super) struct FlowQueues<W> {
     old: VecDeque<u32>,
     /// What waits in all.
     load: Load,
-    /// Size of the largest packet seen.
-    largest_bytes: u64,
 }
 
 impl<W: Clone> FlowQueues<W> {
@@ -59,7 +57,6 @@ impl<W: Clone> FlowQueues<W> {
             new: VecDeque::new(),
             old: VecDeque::new(),
             load: Load::NONE,
-            largest_bytes: 0,
         }
     }
 
@@ -83,7 +80,6 @@ impl<W: Clone> FlowQueues<W> {
     pub(super) fn push(&mut self, packet: Waiting) {
         let number = self.number_of(&packet.key);
         self.load.add(&packet.packet);
-        self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));
         let queue = self.queues.entry(number).or_insert_with(|| FlowQueue::new(self.fresh.clone()));
         queue.line.push(packet);
         if !queue.active {
@@ -115,7 +111,7 @@ impl<W: Clone> FlowQueues<W> {
     }
 
     /// The packet that is next. `take` takes the first of a queue that enters the line, and appends those before it to
-    /// `lost`; the size is that of the largest packet.
+    /// `lost`; it is told how many bytes wait in other queues.
     pub(super) fn next(
         &mut self,
         lost: &mut Lost,
@@ -133,7 +129,8 @@ impl<W: Clone> FlowQueues<W> {
                 continue;
             }
             let before = lost.len();
-            let next = take(queue, self.largest_bytes, lost);
+            let others = self.load.bytes - queue.line.bytes();
+            let next = take(queue, others, lost);
             if let Some(waiting) = &next {
                 queue.credit -= i64::from(waiting.packet.size());
             }
