@@ -109,12 +109,19 @@ def _told(row: Mapping[str, Any], samples: _Samples) -> dict[str, Any]:
 
 
 def _handshake(row: Mapping[str, Any], samples: _Samples) -> dict[str, float]:
-    """Before its data a flow sends SYNs; each is in another interval."""
-    syns = [at for at in range(samples.first) if samples.rates[at]]
+    """Before its data a flow sends SYNs, each in another interval, the last one perhaps in that of the first data."""
+    syns, round_trip = [at for at in range(samples.first) if samples.rates[at]], row.get("initial_rtt_s") or 0.0
+    # Samples of what was retransmitted have payload alone.
+    empty = int((row["packets_retransmitted"] or 0) - sum(samples.again))
+    if syns and empty >= len(syns) and samples.first < len(samples.times):
+        silent, slack = samples.times[samples.first] - samples.times[syns[-1]], 2 * samples.width
+        # The longest wait for an ACK is that of the first SYN then.
+        waits = round_trip + slack < silent <= (row.get("rtt_max_s") or 0.0) + slack
+        syns += [samples.first] if waits else []
     retransmitted = min(len(syns) - 1, int(row["packets_retransmitted"] or 0))
     if retransmitted <= 0:
         return {}
-    took = max(0.0, samples.times[syns[-1]] - samples.width - row["start_s"]) + (row.get("initial_rtt_s") or 0.0)
+    took = max(0.0, samples.times[syns[-1]] - samples.width - row["start_s"]) + round_trip
     return {"syns_retransmitted": retransmitted, "handshake_s": took}
 
 
