@@ -73,6 +73,16 @@ def test_lost_syns_are_a_slow_handshake(tmp_path: Path) -> None:
     assert "losses" not in found
 
 
+def test_a_lost_syn_is_told_where_the_first_data_follow_at_once(tmp_path: Path) -> None:
+    """Samples are of 20 ms: the second SYN and the data are in one."""
+    found = _sentence(tmp_path, [_packet(0, SYN, 0, 0), *_flow(1001, behind_ms=5.0, rounds=10)])
+    assert "the handshake took about 1 s" in found
+    assert "a SYN was retransmitted" in found
+    # A pause between handshake and data is none.
+    later = _flow(1001, behind_ms=5.0, rounds=10)[3:]
+    assert "SYN" not in _sentence(tmp_path, [*_flow(0, behind_ms=5.0, rounds=0), *later])
+
+
 def _in_slow_start(begin_ms: float = 0.0, *, wait_ms: float = 0.0) -> list[captures.Timed]:
     """Windows of ten and of twenty segments over a path of 40 ms, some time after the handshake."""
     found, reached = _flow(begin_ms, rounds=0), 1
@@ -357,6 +367,12 @@ def _captured(tmp_path: Path, changes: Mapping[str, object]) -> str:
     tl.simulate(scenario.set_all(changes), pcap=tmp_path / "a.pcapng", pcap_at=["home"])
     run = tl.capture(tmp_path / "a.pcapng")
     return str(run.why(run.flows.sort("bytes_sent", descending=True)["label"][0]).sentence)
+
+
+def test_waits_for_retransmissions_are_no_queue(tmp_path: Path) -> None:
+    """Half of the segments were lost first, or are behind such: what they waited for is no round trip."""
+    lossy = {"link.up.loss": "25 %", "link.up.delay": "170 ms", "duration": "15 s", "seed": 3}
+    assert "saturated" not in _captured(tmp_path, {**lossy, "traffic.a.tcp.recovery": "newreno"})
 
 
 @pytest.mark.parametrize("queue", ["30 kB", "300 kB"])

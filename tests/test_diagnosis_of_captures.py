@@ -459,6 +459,92 @@ def test_what_a_capture_tells(changed: dict[str, Any], cause: str, said: str) ->
     assert said in diagnosis.sentence
 
 
+#: Some segments over a line that takes long for each.
+SLOW: Final = {
+    "rtt_min_s": 0.02, "rtt_median_s": 0.09, "rtt_prompt_p95_s": 0.1, "rtt_mean_s": 0.09, "rtt_p95_s": 0.1,
+    "in_flight_max_bytes": 4 * 1448, "goodput_bps": 515e3, "steady": True,
+}  # fmt: skip
+#: No room in the window for most of the time, though what is in flight does not fill it on average.
+WITHOUT_ROOM: Final = {"window_limited_s": 8.0, "in_flight_max_bytes": 65_000, "goodput_bps": 4e6, "window_full": 9}
+#: As much as slow start sends, and the first window in flight.
+FIRST: Final = {"payload_bytes": 50_000, "delivered_bytes": 50_000, "data_packets": 35, "stop_s": 0.1}
+STALLED: Final = {"stalled_s": 8.0, "longest_stall_s": 3.0, "packets_retransmitted": 9, "repaired": 9}
+
+
+@pytest.mark.parametrize(
+    ("changed", "causes", "said"),
+    [
+        # Where a link of four segments is idle at times, the last of them is back within 2.33 round trips of a SYN.
+        (SLOW, ["saturated_link"], "packets wait in a queue"),
+        ({**SLOW, "rtt_min_s": 0.04}, ["application"], "or its control heeds delay and holds back"),
+        ({**SLOW, "rtt_prompt_p95_s": 0.04}, ["application"], "offers no more"),
+        ({**SLOW, "goodput_bps": 128e3}, ["application"], "offers no more"),
+        # A window that does not change has no room behind a segment that was lost.
+        (
+            {**WITHOUT_ROOM, "window_median_bytes": 65_535, "packets_retransmitted": 30, "goodput_bps": 1e6},
+            ["losses"],
+            "3 % of the segments",
+        ),
+        (
+            {**WITHOUT_ROOM, "window_median_bytes": 65_535},
+            ["receiver_window"],
+            "window of 65535 bytes has no room 69 %",
+        ),
+        (
+            {**WITHOUT_ROOM, "window_median_bytes": 20_000},
+            ["receiver_window"],
+            "the application there reads too slowly",
+        ),
+        ({"window_max_bytes": 14_480, "window_full": 9}, ["receiver_window"], "14480 bytes is full at times, and no"),
+        (FIRST, ["slow_start"], "after 5 round trips"),
+        ({**FIRST, "packets_retransmitted": 2}, ["losses"], "5.7 % of the segments"),
+        (
+            {**FIRST, "window_reductions": 1},
+            ["unknown"],
+            "after marks of a queue (ECN: the sender reduced it once for them)",
+        ),
+        # What is sent between stalls tells of nothing else.
+        (STALLED, ["outage"], "nothing gets through 69 % of the time"),
+        ({**STALLED, **FIRST, "stalled_s": 0.05}, ["outage"], "nothing gets through 50 % of the time"),
+    ],
+)
+def test_what_is_no_cause_is_not_told(changed: dict[str, Any], causes: list[str], said: str) -> None:
+    ((diagnosis),) = of_captured([{**UNKNOWN, **changed}])
+    assert [cause.name for cause in diagnosis.causes] == causes, diagnosis.sentence
+    assert said in diagnosis.sentence
+
+
+@pytest.mark.parametrize(
+    ("handshake_s", "of"), [(1.04, "a shortest"), (0.035, "a shortest"), (0.0143, "the handshake's")]
+)
+def test_timestamps_tell_the_path_of_a_handshake_that_waited(handshake_s: float, of: str) -> None:
+    """At the receiver: of a handshake a packet was lost, or waited in the queue of another flow."""
+    own = dict.fromkeys(("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s", "rtt_max_s"), 1e-5)
+    echoed = {"rtt_echoed_min_s": 0.0143, "rtt_echoed_median_s": 0.0345, "rtt_echoed_p95_s": 0.0446}
+    (found,) = of_captured([{**UNKNOWN, **own, **echoed, "initial_rtt_s": handshake_s}])
+    assert found.causes[0].name == "saturated_link", found.sentence
+    assert f"queues on the path add 20.2 ms (median; 30.3 ms at p95) to {of} RTT of 14." in found.sentence
+
+
+@pytest.mark.parametrize(("pause_s", "cause"), [(0.5, "losses"), (4.0, "application")])
+def test_pauses_of_a_round_trip_through_a_queue_are_no_application(pause_s: float, cause: str) -> None:
+    """At the receiver ten pauses, of a handshake of 0.4 s and round trips of 0.5 s."""
+    own = dict.fromkeys(("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"), 1e-5)
+    echoed = {"rtt_echoed_min_s": 0.4, "rtt_echoed_median_s": 0.5, "rtt_echoed_p95_s": 0.55, "initial_rtt_s": 0.4}
+    idle = {"idle_s": 10 * pause_s, "idle_beyond_rtt_s": 10 * (pause_s - 0.4), "stop_s": 13 * pause_s}
+    lost = {"lost_segments": 60, "packets_retransmitted": 60, "retransmissions": 60}
+    (found,) = of_captured([{**UNKNOWN, **own, **echoed, **idle, **lost, "goodput_bps": 2e5}])
+    assert found.causes[0].name == cause, found.sentence
+
+
+def test_segments_that_reach_their_receiver_fit_the_path() -> None:
+    """The first one was lost five times, behind which others were captured at the receiver."""
+    own = dict.fromkeys(("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"), 1e-5)
+    first = {"delivered_bytes": 0, "packets_retransmitted": 5, "lost_segments": 1, "data_packets": 8}
+    (found,) = of_captured([{**UNKNOWN, **own, **first, "payload_bytes": 11_584}])
+    assert found.causes[0].name != "path_mtu", found.sentence
+
+
 def test_a_hosts_own_delay_is_no_slow_application() -> None:
     """On a path of 50 us, ACKs that come 34 us after their data were held back by nobody."""
     fast = {"initial_rtt_s": 49e-6, "rtt_min_s": 1e-5, "rtt_median_s": 34e-6, "rtt_prompt_p95_s": 35e-6}

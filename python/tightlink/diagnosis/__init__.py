@@ -152,9 +152,10 @@ def _of_capture(run: Run, flows: pl.DataFrame) -> list[Diagnosis]:
     tables = [run.table(name) for name in ("connections", "quic") if name in run.tables]
     wanted = looked_at["flow"].to_list()
     details = {row["flow"]: row for table in tables for row in table.filter(table["flow"].is_in(wanted)).to_dicts()}
-    # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
+    # The longest round trip is that of connections: it has the SYN, also where that was retransmitted. The median is
+    # that of flows, like mean and percentiles: without segments that were retransmitted (Karn's rule).
     ranked = [
-        {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s")}
+        {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s"), "rtt_median_s": _median_s(row, known)}
         for row in _largest(looked_at).iter_rows(named=True)
         for known in (details.get(row["flow"], {}),)
     ]
@@ -168,6 +169,12 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None} | {
         name: None for name in ("packets_retransmitted", "goodput_bps") if row[name] is None
     }
+
+
+def _median_s(row: Mapping[str, Any], known: Mapping[str, Any]) -> float | None:
+    """The median of round trips: of QUIC, and where each segment was retransmitted, that of the details."""
+    exact = row["rtt_p50_s"] if row["transport"] == "tcp" else None
+    return known.get("rtt_median_s") if exact is None else float(exact)
 
 
 def _unknown(run: Run, flow: str) -> TightlinkError:

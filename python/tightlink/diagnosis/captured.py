@@ -6,6 +6,7 @@ those of the path; at the receiver they are the receiver's own delay; between bo
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -146,7 +147,9 @@ def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
     # What waits before the capture is sent, though nothing is in flight behind it.
     waits = row["queued_before"] and evidence.may_wait_before_capture(row)
     if evidence.idle(row) < _MOSTLY or waits:
-        yield from while_sending or [_unhindered(row)]
+        # What is sent between stalls is too little to tell what would bound it.
+        often = evidence.share(row, "stalled_s") >= _OFTEN
+        yield from while_sending or ([] if often else [_unhindered(row)])
         return
     reason = _why_idle_is_not_told(row)
     if not reason:
@@ -163,8 +166,8 @@ def _while_sending(row: Mapping[str, Any]) -> Iterator[Cause]:
         yield because.window(row, queue=evidence.has_standing_queue(row))
         if lost > because.MANY_LOST:
             yield because.losses(row, lost, row["rtt_mean_s"])
-    elif evidence.at_window(row) >= _MOSTLY:
-        yield because.varying_window(row)
+    elif evidence.at_window(row) >= _MOSTLY and not (lost > because.MANY_LOST and evidence.window_is_constant(row)):
+        yield because.window_without_room(row, queue=evidence.has_standing_queue(row))
     elif queue or evidence.has_overflowing_queue(row, lost):
         yield because.saturated(lost, marks=row.get("window_reductions") or 0)
     elif evidence.marks_hold(row, lost, row["rtt_mean_s"]):
@@ -190,22 +193,28 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
     segment = evidence.segment_bytes(row)
     in_flight, payload = row["in_flight_max_bytes"], row["payload_bytes"]
     rounds = evidence.rounds(row)
-    if evidence.fills_first_window(row) and in_flight < payload <= _SLOW_START * in_flight:
+    grows = evidence.fills_first_window(row) and not evidence.has_reduced_window(row)
+    if grows and in_flight < payload <= _SLOW_START * in_flight:
         return because.slow_start(max(1, round(rounds)))
     (link, why), unseen = because.unseen_link(row), evidence.may_wait_before_capture(row)
-    few = in_flight < segment * (evidence.INITIAL_WINDOW + _GROWTH * rounds)
+    reached = in_flight >= segment * (evidence.INITIAL_WINDOW + _GROWTH * rounds)
+    few = not reached and not row.get("window_reductions")
+    if few and evidence.reaches_window(row):
+        return because.reached_window(row)
     if few and not evidence.may_fill_window(row):
         # No send buffer is smaller than two segments.
         buffer = ", or its send buffer," if in_flight > 2 * segment else ""
         text = f"the application{buffer} offers no more: at most {in_flight} bytes are in flight"
         if unseen:
-            text += f"; or {link} carries no more, {why}"
+            text += (
+                f"; or {link} carries no more, {why}, or its control heeds delay and holds back, as BBR and Vegas do"
+            )
         if in_flight < segment and evidence.acks_are_delayed(row):
             text += ", less than a segment, and wait for delayed ACKs, as small writes do (Nagle)"
         return because.likely("application", text)
     others = "" if evidence.scale_is_known(row) else " the receiver's window, whose scale was not captured,"
     others += f" {link}, {why}," if unseen else ""
-    others += _of_bursts(row)
+    others += _of_bursts(row) + _of_few_marks(row)
     return because.untold(f"the application,{others} or a congestion control that holds back")
 
 
@@ -215,6 +224,12 @@ def _of_bursts(row: Mapping[str, Any]) -> str:
     if not evidence.losses_are_few(row, lost):
         return ""
     return f" bursts of losses ({small_percent(lost)} of the segments are retransmitted), as of a queue that overflows,"
+
+
+def _of_few_marks(row: Mapping[str, Any]) -> str:
+    """Marks that are too few to be a rate, among what else may bound one; empty where there were none."""
+    small = " a window that is small after marks of a queue"
+    return f"{small} (ECN: {because.of_marks(row)})," if row.get("window_reductions") else ""
 
 
 def delay_of(row: Mapping[str, Any]) -> Delay | None:
@@ -248,6 +263,6 @@ def echoed_delay(row: Mapping[str, Any]) -> Delay:
     """The delay that a capture at the receiver tells, where it found a queue."""
     shortest = path_rtt_s(row)
     median, p95 = row["rtt_echoed_median_s"] - shortest, row["rtt_echoed_p95_s"] - shortest
-    whole = "the handshake's" if row["initial_rtt_s"] else "a shortest"
+    whole = "the handshake's" if math.isclose(shortest, row["initial_rtt_s"] or 0.0) else "a shortest"
     text = f"queues on the path add {ms(median)} (median; {ms(p95)} at p95) to {whole} RTT of {ms(shortest)}"
     return Delay("", median, p95, shortest, True, text)  # noqa: FBT003

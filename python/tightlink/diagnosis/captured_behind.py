@@ -34,7 +34,9 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
     pauses = evidence.share(row, "idle_beyond_rtt_s")
     waits = evidence.may_wait_before_capture(row)
     queue = waits and evidence.has_echoed_queue(row)
-    if pauses < _MOSTLY_BEHIND or queue or evidence.windows_arrive_in_bursts(row):
+    # Without timestamps pauses may as well be round trips through a queue that overflows.
+    unclear = row.get("rtt_echoed_median_s") is None and evidence.lost_share(row) > because.MANY_LOST
+    if pauses < _MOSTLY_BEHIND or queue or unclear or evidence.windows_arrive_in_bursts(row):
         return _while_sending(row)
     if waits:
         return because.untold(f"{because.OF_IDLE.format(percent(pauses))}, {because.at_a_steady_rate(row)}")
@@ -66,7 +68,8 @@ def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
         "is not in the tables, as it has no samples"
     )
     if "window_median_bytes" in row:
-        seen = f"{few}, and its window, {row['window_median_bytes']} bytes (median), has room"
+        room = "is full at times" if evidence.reaches_window(row) else "has room"
+        seen = f"{few}, and its window, {row['window_median_bytes']} bytes (median), {room}"
     if evidence.acks_are_held_back(row):
         seen += f"; ACKs come {ms(row['rtt_median_s'])} after their data, as where the application there reads slowly"
     return seen

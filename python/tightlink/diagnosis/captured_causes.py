@@ -122,8 +122,8 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
     more = evidence.times_allowed(row, lost, rtt_s)
     if more <= evidence.ALLOWED_AT_MOST:
         text = (
-            f"losses keep the window small ({found}): random loss, a short queue or a policer, which a capture does "
-            "not tell apart"
+            f"losses keep the window small ({found}): random loss, a short queue or a policer, or drops that keep the "
+            "queue of a full link short (CoDel), which a capture does not tell apart"
         )
         return likely("losses", text)
     segments = amount(evidence.mean_window(row, rtt_s))
@@ -136,14 +136,18 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
 
 def marks(row: Mapping[str, Any]) -> Cause:
     """Marks keep the window small, as losses do."""
-    return likely("congestion_marks", f"marks of a queue (ECN) keep the window small: {_of_marks(row)}")
+    # A queue that marks early stays short also where its link is always busy, as under DCTCP and Prague.
+    text = f"marks of a queue (ECN) keep the window small, though its link may be full: {of_marks(row)}"
+    return likely("congestion_marks", text)
 
 
-def _of_marks(row: Mapping[str, Any]) -> str:
+def of_marks(row: Mapping[str, Any]) -> str:
+    """How often marks were noted: by the receiver, or by the sender."""
+    count = row["window_reductions"]
     if "accurate ecn" in row["options"]:
         # Its sender does not say what it does for them (RFC 9768).
-        return f"its receiver counted some in {row['window_reductions']} round trips"
-    return f"the sender reduced it {row['window_reductions']} times for them"
+        return f"its receiver counted some in {count} round trip{'s' if count > 1 else ''}"
+    return f"the sender reduced it {f'{count} times' if count > 1 else 'once'} for them"
 
 
 def window(row: Mapping[str, Any], *, queue: bool) -> Cause:
@@ -168,13 +172,27 @@ def missing_scale(row: Mapping[str, Any]) -> str:
     return f"{'the handshake was' if row['state'] == 'partial' else 'options of the SYN were'} not captured"
 
 
-def varying_window(row: Mapping[str, Any]) -> Cause:
-    """The window has no room, though it is no constant."""
-    share = percent(evidence.at_window(row))
-    text = (
-        f"the receiver's window, at most {row['window_max_bytes']} bytes, has no room {share} of the time: the "
-        "application there reads too slowly, or the window grows too slowly"
-    )
+def window_without_room(row: Mapping[str, Any], *, queue: bool) -> Cause:
+    """The window has no room, though what is in flight on average does not fill it at its largest."""
+    if evidence.window_is_constant(row):
+        if queue:
+            return window(row, queue=True)
+        text = f"the receiver's window of {row['window_max_bytes']} bytes has no room {_at_window(row)}"
+    else:
+        text = (
+            f"the receiver's window, at most {row['window_max_bytes']} bytes, has no room {_at_window(row)}: the "
+            "application there reads too slowly, or the window grows too slowly"
+        )
+    return likely("receiver_window", text)
+
+
+def _at_window(row: Mapping[str, Any]) -> str:
+    return f"{percent(evidence.at_window(row))} of the time"
+
+
+def reached_window(row: Mapping[str, Any]) -> Cause:
+    """The window is full at times, and little on average."""
+    text = f"the receiver's window of {row['window_max_bytes']} bytes is full at times, and no more is in flight"
     return likely("receiver_window", text)
 
 

@@ -39,6 +39,8 @@ def of_the_path(row: Mapping[str, Any]) -> dict[str, Any]:
     # A receiver takes a stall of the path for a pause of the sender.
     own["idle_beyond_rtt_s"] = max(0.0, own["idle_beyond_rtt_s"] - row.get("stalled_s", 0.0))
     own["place"] = place(row)
+    if own["place"] == "receiver":
+        own["idle_beyond_rtt_s"] = _beyond_queue_s(row, own)
     queued = own["place"] != "receiver" and evidence.has_echoed_queue(row)
     own["queued_before"] = queued
     if own["place"] != "between" and not queued:
@@ -56,6 +58,16 @@ def of_the_path(row: Mapping[str, Any]) -> dict[str, Any]:
     on_its_way = (row["goodput_bps"] or 0.0) * own["rtt_mean_s"] / 8
     own["in_flight_max_bytes"] = max(row["in_flight_max_bytes"], int(on_its_way))
     return own
+
+
+def _beyond_queue_s(row: Mapping[str, Any], own: Mapping[str, Any]) -> float:
+    """What pauses are longer than typical round trips, those through a queue before the receiver."""
+    whole, beyond = row["initial_rtt_s"] or path_rtt_s(row), float(own["idle_beyond_rtt_s"])
+    longer = (row.get("rtt_echoed_median_s") or 0.0) - whole
+    if longer <= 0 or not whole:
+        return beyond
+    pauses = max(0.0, row["idle_s"] - row["idle_beyond_rtt_s"]) / whole
+    return float(max(0.0, beyond - pauses * longer))
 
 
 def _until_its_end(row: Mapping[str, Any]) -> dict[str, Any]:

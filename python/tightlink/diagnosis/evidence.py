@@ -33,11 +33,15 @@ _ALLOWED: Final = (0.5, 2.0)
 ALLOWED_AT_MOST: Final = 3.5
 #: How much of the window must be in flight for it to be what limits a flow: at most, and on average.
 _FILLED, FILLED_MEAN = 0.9, 0.7
+#: A window of which the median over time is so much of the largest does not vary.
+_CONSTANT: Final = 0.8
 #: More than so many times a window is in flight only if it is a multiple of what its header says.
 _SCALED: Final = 1.1
 #: Linux' and RFC 6928's initial window, in segments.
 INITIAL_WINDOW: Final = 10
 _DEFAULT_SEGMENT: Final = 1460
+#: Of fewer segments none waits for another one of the same flow.
+_PAIR: Final = 2
 #: A flow sends for at least such a share of its time.
 _SENDS_LEAST: Final = 0.05
 #: A share of the time in which a window has no room: it is what bounds a flow.
@@ -83,10 +87,27 @@ def has_standing_queue(row: Mapping[str, Any]) -> bool:
     return _is_filled(row) and _is_longer(row, row["rtt_median_s"], STANDS)
 
 
+def _fill_a_slow_link(row: Mapping[str, Any]) -> bool:
+    """Whether a few segments take so long that their link cannot have been idle, and no ACK was delayed.
+
+    Of n segments in flight each takes t to be transmitted, and the round trip of a SYN is r. If the link is idle at
+    times, n t < r + t, and the last of n that come at once is back within r + n t < r (1 + n / (n - 1)).
+    """
+    count, prompt = mean_window(row, row["rtt_mean_s"]), row.get("rtt_prompt_p95_s")
+    if count < _PAIR or prompt is None or not row["rtt_min_s"] or row["payload_bytes"] < _first_window(row):
+        return False
+    return _is_longer(row, min(row["rtt_median_s"], prompt), 1 + count / (count - 1))
+
+
+def _first_window(row: Mapping[str, Any]) -> float:
+    """The window in bytes that a sender begins with."""
+    return segment_bytes(row) * INITIAL_WINDOW
+
+
 def has_queue(row: Mapping[str, Any]) -> bool:
     """Whether packets wait in a queue, or some do: those of which the ACKs cannot be delayed."""
     some = _is_filled(row) and _is_longer(row, row.get("rtt_prompt_p95_s") or 0.0, _STANDS_P95)
-    return some or has_standing_queue(row)
+    return some or has_standing_queue(row) or _fill_a_slow_link(row)
 
 
 def has_overflowing_queue(row: Mapping[str, Any], lost: float) -> bool:
@@ -108,7 +129,7 @@ def has_overflowing_echoed_queue(row: Mapping[str, Any], lost: float, rtt_s: flo
 
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the receiver's timestamps take so long to come back that a queue stands before the capture."""
-    if row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW:
+    if row["payload_bytes"] < _first_window(row):
         return False
     if place(row) != "receiver":
         return has_queue_before(row)
@@ -121,12 +142,12 @@ def windows_arrive_in_bursts(row: Mapping[str, Any]) -> bool:
     Behind a pause of the application a sender begins with a first window, whose ACKs let the rest follow soon.
     """
     arrives = (row["goodput_bps"] or 0.0) * (row.get("rtt_echoed_median_s") or 0.0) / _BITS
-    return has_echoed_queue(row) and arrives > _GROWN * INITIAL_WINDOW * segment_bytes(row)
+    return has_echoed_queue(row) and arrives > _GROWN * _first_window(row)
 
 
 def _is_filled(row: Mapping[str, Any]) -> bool:
     """Whether the path held some packets: the longer round trips of a flow of fewer are of delayed ACKs."""
-    return bool(row["rtt_min_s"] and row["in_flight_max_bytes"] >= segment_bytes(row) * INITIAL_WINDOW)
+    return bool(row["rtt_min_s"] and row["in_flight_max_bytes"] >= _first_window(row))
 
 
 def acks_are_delayed(row: Mapping[str, Any]) -> bool:
@@ -208,7 +229,15 @@ def fills_window(row: Mapping[str, Any]) -> bool:
         return False
     if not window or not (row["window_full"] or row["in_flight_max_bytes"] >= _FILLED * window):
         return False
-    return not rtt or bool((row["goodput_bps"] or 0.0) * rtt / _BITS >= FILLED_MEAN * window)
+    # Nothing is sent while SYNs are retransmitted.
+    sends = max(_SENDS_LEAST, 1 - share(row, "handshake_s"))
+    return not rtt or bool((row["goodput_bps"] or 0.0) / sends * rtt / _BITS >= FILLED_MEAN * window)
+
+
+def reaches_window(row: Mapping[str, Any]) -> bool:
+    """Whether what is in flight at most is the receiver's window, at its largest."""
+    full = row["in_flight_max_bytes"] >= _FILLED * row["window_max_bytes"]
+    return bool(row["window_full"] and full and scale_is_known(row))
 
 
 def may_fill_window(row: Mapping[str, Any]) -> bool:
@@ -236,9 +265,18 @@ def fills_window_behind(row: Mapping[str, Any]) -> bool:
     return bool(FILLED_MEAN * window <= in_flight <= most)
 
 
+def window_is_constant(row: Mapping[str, Any]) -> bool:
+    """Whether the receiver's windows over time are about the largest one: no application there reads too slowly.
+
+    Such a window has no room, too, while a segment that was lost is missing before the others.
+    """
+    return bool(row.get("window_median_bytes", 0) >= _CONSTANT * row["window_max_bytes"])
+
+
 def window_holds_acks(row: Mapping[str, Any]) -> bool:
     """Whether round trips are long beside a window without room: ACKs may wait until the application reads."""
-    return at_window(row) >= _MOSTLY and not fills_window(row) and has_queue(row)
+    varies = not fills_window(row) and not window_is_constant(row)
+    return at_window(row) >= _MOSTLY and varies and has_queue(row)
 
 
 def acks_are_held_back(row: Mapping[str, Any]) -> bool:
@@ -249,7 +287,7 @@ def acks_are_held_back(row: Mapping[str, Any]) -> bool:
 
 def fills_first_window(row: Mapping[str, Any]) -> bool:
     """Whether as much is in flight as a congestion window begins with: the sender may wait for it to grow."""
-    return bool(row["in_flight_max_bytes"] >= _FILLED * INITIAL_WINDOW * segment_bytes(row))
+    return bool(row["in_flight_max_bytes"] >= _FILLED * _first_window(row))
 
 
 def may_wait_before_capture(row: Mapping[str, Any]) -> bool:
@@ -275,10 +313,16 @@ def rounds(row: Mapping[str, Any]) -> float:
     return float(max(0.0, lasts - waits) / rtt_s)
 
 
+def has_reduced_window(row: Mapping[str, Any]) -> bool:
+    """Whether losses, those that others only overtook included, or marks ended slow start; not one at a short end."""
+    again = (row["packets_retransmitted"] or 0) - _syns(row)
+    return bool(again > int(row["data_packets"] < _FEW) or row.get("window_reductions"))
+
+
 def slow_start_rounds(row: Mapping[str, Any]) -> int:
     """Round trips in which a window that doubles sends a transfer, if its receiver saw it take no more; else none."""
-    windows = row["payload_bytes"] / (segment_bytes(row) * INITIAL_WINDOW)
-    if row["state"] == "partial" or windows <= 1:
+    windows = row["payload_bytes"] / _first_window(row)
+    if row["state"] == "partial" or windows <= 1 or has_reduced_window(row):
         return 0
     least = math.ceil(math.log2(windows + 1))
     return least if rounds(row) <= least + 1 else 0
@@ -363,6 +407,9 @@ def _empty(row: Mapping[str, Any]) -> int:
 
 def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
     """Whether segments of full size were retransmitted, and not one was acknowledged."""
+    if row["place"] == "receiver":
+        # Those that were captured there came through.
+        return False
     full = _FILLED * segment_bytes(row)
     again = (row["packets_retransmitted"] or 0) - _syns(row)
     return bool(again >= _FULL_SIZE and row["in_flight_max_bytes"] >= full and row.get("delivered_bytes", full) < full)

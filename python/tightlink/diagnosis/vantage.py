@@ -102,8 +102,15 @@ def has_queue_before(row: Mapping[str, Any]) -> bool:
 
 
 def _before_s(row: Mapping[str, Any]) -> float:
-    """The shortest round trip of the sender's side of the capture point; none where that is not known."""
-    return _left_of_handshake_s(row) if row["initial_rtt_s"] else float(row.get("rtt_echoed_min_s") or 0.0)
+    """The shortest round trip of the sender's side of the capture point; none where that is not known.
+
+    A handshake that waited in a queue, or of which a packet was lost, took longer than timestamps that come back.
+    """
+    echoed = row.get("rtt_echoed_min_s")
+    if not row["initial_rtt_s"]:
+        return float(echoed or 0.0)
+    left = _left_of_handshake_s(row)
+    return left if echoed is None else min(left, float(echoed))
 
 
 def _left_of_handshake_s(row: Mapping[str, Any]) -> float:
