@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.diagnosis import evidence
+from tightlink.diagnosis.over_time import SILENCE_S
 from tightlink.diagnosis.vantage import path_rtt_s, place
 
 #: Of a round trip that was not seen whole so much must be explained by others for it to be one.
@@ -67,7 +68,8 @@ def _beyond_queue_s(row: Mapping[str, Any], own: Mapping[str, Any]) -> float:
     if longer <= 0 or not whole:
         return beyond
     pauses = max(0.0, row["idle_s"] - row["idle_beyond_rtt_s"]) / whole
-    return float(max(0.0, beyond - pauses * longer))
+    silent = row.get("silent_s", 0.0) if (row.get("rtt_echoed_p95_s") or 0.0) < SILENCE_S else 0.0
+    return float(max(min(beyond, silent), beyond - pauses * longer))
 
 
 def _until_its_end(row: Mapping[str, Any]) -> dict[str, Any]:

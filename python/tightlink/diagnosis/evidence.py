@@ -133,7 +133,9 @@ def has_echoed_queue(row: Mapping[str, Any]) -> bool:
         return False
     if place(row) != "receiver":
         return has_queue_before(row)
-    return bool((row.get("rtt_echoed_median_s") or 0.0) > STANDS * path_rtt_s(row))
+    echoed = row.get("rtt_echoed_median_s") or 0.0
+    # Over a slow line a full segment alone takes that much longer than a SYN.
+    return bool(echoed > STANDS * path_rtt_s(row)) and mean_window(row, echoed) >= 1
 
 
 def windows_arrive_in_bursts(row: Mapping[str, Any]) -> bool:

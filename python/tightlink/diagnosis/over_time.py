@@ -29,7 +29,7 @@ OUTAGE_S, _REPAIR_S = 1.0, 1.0
 #: Of fewer segments those that are missing after a silence are chance.
 _LOST_LEAST: Final = 4
 #: A silence of so many seconds is no round trip of a path, but a satellite's.
-_SILENCE_S: Final = 0.5
+SILENCE_S: Final = 0.5
 #: A steady rate has at least half of its mean in nine of ten intervals of so many packets; fewer intervals are chance.
 _STEADY, _STEADY_SHARE, _STEADY_PACKETS, _STEADY_LEAST = 0.5, 0.1, 4, 5
 #: Where each packet is there twice, about half of those of nearly each interval are retransmitted.
@@ -151,7 +151,7 @@ def _waits(row: Mapping[str, Any], samples: _Samples) -> dict[str, float]:
                 stalls.append(lasted)
                 if lasted >= OUTAGE_S:
                     repaired += sum(again[begin : at + math.ceil(_REPAIR_S / width)])
-            elif kind == "silent" and lasted >= _SILENCE_S:
+            elif kind == "silent" and lasted >= SILENCE_S:
                 silences += lasted
             begin, kind, timed_out = at, now, False
         timed_out = timed_out or (at < len(times) and bool(again[at]))
@@ -193,5 +193,6 @@ def _is_steady(row: Mapping[str, Any], times: Sequence[float], counts: Sequence[
 def _kind(at: int, packets: Sequence[float], sent: Sequence[float], acked: Sequence[float]) -> str:
     """Whether an interval has no progress: nothing is acknowledged of what is in flight, or nothing is sent."""
     if acked[at] == acked[at - 1] and sent[at] > acked[at]:
-        return "stuck" if packets[at] <= _TIMED_OUT else ""
+        # Headers of IPv6 are longer than those that are reckoned with.
+        return "stuck" if round(packets[at]) <= _TIMED_OUT else ""
     return "" if packets[at] else "silent"
