@@ -369,6 +369,16 @@ def _captured(tmp_path: Path, changes: Mapping[str, object]) -> str:
     return str(run.why(run.flows.sort("bytes_sent", descending=True)["label"][0]).sentence)
 
 
+def test_a_flow_of_which_each_segment_was_retransmitted_has_no_round_trips(tmp_path: Path) -> None:
+    """The ACK of one that was sent twice may be of either (Karn's rule): waits for timers are no queue."""
+    found = [_packet(0, SYN, 0, 0), *_flow(1000, behind_ms=40.0, rounds=0)]
+    for number in range(12):
+        time, reached = 1041 + 2000 * number, 1 + (number + 1) * _SEGMENT
+        found += [_packet(time + wait, ACK, reached - _SEGMENT, 1, _SEGMENT) for wait in (0, 1500)]
+        found.append(_packet(time + 1540, ACK, 1, reached, back=True))
+    assert "queue" not in _sentence(tmp_path, found)
+
+
 def test_waits_for_retransmissions_are_no_queue(tmp_path: Path) -> None:
     """Half of the segments were lost first, or are behind such: what they waited for is no round trip."""
     lossy = {"link.up.loss": "25 %", "link.up.delay": "170 ms", "duration": "15 s", "seed": 3}

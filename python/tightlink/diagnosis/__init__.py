@@ -152,10 +152,9 @@ def _of_capture(run: Run, flows: pl.DataFrame) -> list[Diagnosis]:
     tables = [run.table(name) for name in ("connections", "quic") if name in run.tables]
     wanted = looked_at["flow"].to_list()
     details = {row["flow"]: row for table in tables for row in table.filter(table["flow"].is_in(wanted)).to_dicts()}
-    # The longest round trip is that of connections: it has the SYN, also where that was retransmitted. The median is
-    # that of flows, like mean and percentiles: without segments that were retransmitted (Karn's rule).
+    # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
     ranked = [
-        {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s"), "rtt_median_s": _median_s(row, known)}
+        {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s"), **_round_trips(row, known)}
         for row in _largest(looked_at).iter_rows(named=True)
         for known in (details.get(row["flow"], {}),)
     ]
@@ -171,10 +170,16 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _median_s(row: Mapping[str, Any], known: Mapping[str, Any]) -> float | None:
-    """The median of round trips: of QUIC, and where each segment was retransmitted, that of the details."""
-    exact = row["rtt_p50_s"] if row["transport"] == "tcp" else None
-    return known.get("rtt_median_s") if exact is None else float(exact)
+def _round_trips(row: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Round trips of a TCP flow without what was retransmitted (Karn's rule), like mean and p95 of ``flows``."""
+    if row["transport"] != "tcp" or not known.get("rtt_samples"):
+        return {}
+    # From the last SYN on; of the others that of the first one may be the shortest, though it was lost.
+    whole = known["initial_rtt_s"]
+    shortest = known["rtt_min_s"] if whole is None else min(known["rtt_min_s"], whole)
+    if row["rtt_p50_s"] is not None:
+        return {"rtt_min_s": shortest, "rtt_median_s": row["rtt_p50_s"]}
+    return {"rtt_samples": 0, **dict.fromkeys(("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s"), shortest)}
 
 
 def _unknown(run: Run, flow: str) -> TightlinkError:
