@@ -557,8 +557,8 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
     assert one.answer == (
         "likely the receiver's window of 10000 bytes is full, at most 889 kbit/s at round trips of 90 ms; the "
         "handshake was not captured, and the window may be a multiple of that; losses keep the window small (9.1 % of "
-        "the segments are retransmitted): random loss, a short queue or a policer, which a capture does not tell "
-        "apart; queues on the path add 0 ms to a shortest RTT of 90 ms."
+        "the segments are retransmitted): random loss, a short queue or a policer, or drops that keep the queue of a "
+        "full link short (CoDel), or a queue that never empties, which a capture does not tell apart."
     )
 
 

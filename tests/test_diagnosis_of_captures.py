@@ -537,6 +537,16 @@ def test_pauses_of_a_round_trip_through_a_queue_are_no_application(pause_s: floa
     assert found.causes[0].name == cause, found.sentence
 
 
+def test_without_the_handshake_the_shortest_round_trip_may_have_a_queue() -> None:
+    late = {"initial_rtt_s": None, "state": "partial", "rtt_echoed_min_s": 0.0, "rtt_echoed_median_s": 0.0}
+    (found,) = of_captured([{**UNKNOWN, **late, "packets_retransmitted": 30, "retransmissions": 30}])
+    assert "(CoDel), or a queue that never empties, which a capture" in found.sentence
+    assert "to a shortest RTT of 20 ms, unless that has a queue, too: the handshake was not captured" in found.sentence
+    (whole,) = of_captured([{**UNKNOWN, "packets_retransmitted": 30, "retransmissions": 30}])
+    assert "never empties" not in whole.sentence
+    assert "unless" not in whole.sentence
+
+
 def test_segments_that_reach_their_receiver_fit_the_path() -> None:
     """The first one was lost five times, behind which others were captured at the receiver."""
     own = dict.fromkeys(("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"), 1e-5)

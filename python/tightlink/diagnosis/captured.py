@@ -239,23 +239,27 @@ def delay_of(row: Mapping[str, Any]) -> Delay | None:
         return None
     if evidence.acks_wait_for_answers(row):
         return None
+    # A queue that never empties shows by the handshake alone.
+    least = "" if row["initial_rtt_s"] else ", unless that has a queue, too: the handshake was not captured"
     # Percentiles are known within 1 %: they may be below the shortest.
     p95 = max(0.0, row["rtt_p95_s"] - shortest)
     if evidence.acks_are_delayed(row):
         median = max(0.0, row["rtt_median_s"] - shortest)
         text = (
             f"queues on the path add {ms(median)} (median) to a shortest RTT of {ms(shortest)}, and the receiver "
-            "delays some ACKs"
+            f"delays some ACKs{least}"
         )
         return Delay("", median, None, shortest, True, text)  # noqa: FBT003
     mean = row["rtt_mean_s"] - shortest
     if mean > max(p95, _NOTHING_S):
         # A few long ones lift the mean above what 95 % do not exceed.
         most = f"under {ms(p95)}" if p95 >= _NOTHING_S else "nothing"
-        text = f"queues on the path add {most} to 95 % of the round trips, of which the shortest is {ms(shortest)}"
+        text = (
+            f"queues on the path add {most} to 95 % of the round trips, of which the shortest is {ms(shortest)}{least}"
+        )
     else:
         upper = f" ({ms(p95)} at p95)" if p95 > mean else ""
-        text = f"queues on the path add {ms(mean)}{upper} to a shortest RTT of {ms(shortest)}"
+        text = f"queues on the path add {ms(mean)}{upper} to a shortest RTT of {ms(shortest)}{least}"
     return Delay("", mean, p95, shortest, True, text)  # noqa: FBT003
 
 

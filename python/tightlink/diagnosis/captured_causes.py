@@ -121,9 +121,11 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
     found = f"{small_percent(lost)} of the segments are retransmitted"
     more = evidence.times_allowed(row, lost, rtt_s)
     if more <= evidence.ALLOWED_AT_MOST:
+        # Without the handshake a queue that never empties is part of the shortest round trip.
+        long = "" if row["initial_rtt_s"] else ", or a queue that never empties"
         text = (
             f"losses keep the window small ({found}): random loss, a short queue or a policer, or drops that keep the "
-            "queue of a full link short (CoDel), which a capture does not tell apart"
+            f"queue of a full link short (CoDel){long}, which a capture does not tell apart"
         )
         return likely("losses", text)
     segments = amount(evidence.mean_window(row, rtt_s))
