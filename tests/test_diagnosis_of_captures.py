@@ -503,6 +503,11 @@ STALLED: Final = {"stalled_s": 8.0, "longest_stall_s": 3.0, "packets_retransmitt
             ["unknown"],
             "after marks of a queue (ECN: the sender reduced it once for them)",
         ),
+        (
+            {"packets_retransmitted": 2, "fast_retransmissions": 2, "in_flight_max_bytes": 400_000, "goodput_bps": 9e6},
+            ["unknown"],
+            "a window that is small after losses (2 segments are retransmitted)",
+        ),
         # What is sent between stalls tells of nothing else.
         (STALLED, ["outage"], "nothing gets through 69 % of the time"),
         ({**STALLED, **FIRST, "stalled_s": 0.05}, ["outage"], "nothing gets through 50 % of the time"),

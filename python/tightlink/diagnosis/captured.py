@@ -214,13 +214,16 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
         return because.likely("application", text)
     others = "" if evidence.scale_is_known(row) else " the receiver's window, whose scale was not captured,"
     others += f" {link}, {why}," if unseen else ""
-    others += _of_bursts(row) + _of_few_marks(row)
+    others += _of_losses(row) + _of_few_marks(row)
     return because.untold(f"the application,{others} or a congestion control that holds back")
 
 
-def _of_bursts(row: Mapping[str, Any]) -> str:
-    """Losses that came in bursts, among what else may bound a rate; empty where there were none."""
+def _of_losses(row: Mapping[str, Any]) -> str:
+    """Losses in bursts, or a few, among what else may bound a rate; empty where there were none."""
     lost = evidence.lost_share(row)
+    if count := evidence.single_losses(row, lost):
+        again = "1 segment is" if count == 1 else f"{count} segments are"
+        return f" a window that is small after losses ({again} retransmitted),"
     if not evidence.losses_are_few(row, lost):
         return ""
     return f" bursts of losses ({small_percent(lost)} of the segments are retransmitted), as of a queue that overflows,"

@@ -196,6 +196,12 @@ def losses_are_few(row: Mapping[str, Any], lost: float) -> bool:
     return lost * segments(row) >= _LEAST_LOST and times_allowed(row, lost, rtt_s) > _ALLOWED[1]
 
 
+def single_losses(row: Mapping[str, Any], lost: float) -> int:
+    """How many segments were lost, if they are too few to be a rate: over a long path one leaves a window small."""
+    count = round(lost * segments(row))
+    return count if count < _LEAST_LOST else 0
+
+
 def marks_hold(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
     """Whether marks, for which the sender said that it reduced its window, leave no larger one than is in flight."""
     reduced = row.get("window_reductions") or 0
