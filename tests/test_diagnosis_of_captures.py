@@ -552,6 +552,14 @@ def test_without_the_handshake_the_shortest_round_trip_may_have_a_queue() -> Non
     assert "unless" not in whole.sentence
 
 
+@pytest.mark.parametrize("count", [1000, 3061])
+def test_three_losses_are_three_of_any_number(count: int) -> None:
+    """Of 3061 segments a share of 3 / 3061 is 2.9999999999999996."""
+    allowed = {"packets_retransmitted": 3, "retransmissions": 3, "data_packets": count, "payload_bytes": count * 1448}
+    (found,) = of_captured([{**UNKNOWN, **allowed, "goodput_bps": 16e6, "in_flight_max_bytes": 400_000}])
+    assert found.causes[0].name == "losses", found.sentence
+
+
 def test_segments_that_reach_their_receiver_fit_the_path() -> None:
     """The first one was lost five times, behind which others were captured at the receiver."""
     own = dict.fromkeys(("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"), 1e-5)

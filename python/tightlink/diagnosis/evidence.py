@@ -184,7 +184,7 @@ def segments(row: Mapping[str, Any]) -> float:
 
 def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
     """Whether what is in flight is about what so few losses allow at round trips of the path of so long."""
-    if lost * segments(row) < _LEAST_LOST or not rtt_s:
+    if _lost(row, lost) < _LEAST_LOST or not rtt_s:
         return False
     least, most = _ALLOWED
     return least <= times_allowed(row, lost, rtt_s) <= most
@@ -193,13 +193,18 @@ def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> 
 def losses_are_few(row: Mapping[str, Any], lost: float) -> bool:
     """Whether more is in flight than losses allow that come one by one: they came in bursts, as of a short queue."""
     rtt_s = row["rtt_mean_s"]
-    return lost * segments(row) >= _LEAST_LOST and times_allowed(row, lost, rtt_s) > _ALLOWED[1]
+    return _lost(row, lost) >= _LEAST_LOST and times_allowed(row, lost, rtt_s) > _ALLOWED[1]
 
 
 def single_losses(row: Mapping[str, Any], lost: float) -> int:
     """How many segments were lost, if they are too few to be a rate: over a long path one leaves a window small."""
-    count = round(lost * segments(row))
+    count = _lost(row, lost)
     return count if count < _LEAST_LOST else 0
+
+
+def _lost(row: Mapping[str, Any], lost: float) -> int:
+    """How many segments a share of them is, of which rounding may have made 2.9999999999999996."""
+    return round(lost * segments(row))
 
 
 def marks_hold(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
