@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink.diagnosis import captured_causes as because
-from tightlink.diagnosis import evidence
+from tightlink.diagnosis import captured_losses, evidence
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.captured_alike import told_together
 from tightlink.diagnosis.captured_behind import at_receiver, somewhere
@@ -99,7 +99,7 @@ def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
     if unseen:
         yield because.untold(unseen)
         return
-    if evidence.no_full_segment_arrives(row):
+    if captured_losses.no_full_segment_arrives(row):
         yield because.path_mtu(row)
         return
     if evidence.share(row, "handshake_s") >= _MOSTLY:
@@ -161,18 +161,18 @@ def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
 
 def _while_sending(row: Mapping[str, Any]) -> Iterator[Cause]:
     """What bounds a flow while it has something to send."""
-    queue, lost = evidence.has_queue(row) or row["queued_before"], evidence.lost_share(row)
+    queue, lost = evidence.has_queue(row) or row["queued_before"], captured_losses.lost_share(row)
     if evidence.fills_window(row):
         yield because.window(row, queue=evidence.has_standing_queue(row))
         if lost > because.MANY_LOST:
             yield because.losses(row, lost, row["rtt_mean_s"])
     elif evidence.at_window(row) >= _MOSTLY and not (lost > because.MANY_LOST and evidence.window_is_constant(row)):
         yield because.window_without_room(row, queue=evidence.has_standing_queue(row))
-    elif queue or evidence.has_overflowing_queue(row, lost):
+    elif queue or captured_losses.has_overflowing_queue(row, lost):
         yield because.saturated(lost, marks=row.get("window_reductions") or 0)
-    elif evidence.marks_hold(row, lost, row["rtt_mean_s"]):
+    elif captured_losses.marks_hold(row, lost, row["rtt_mean_s"]):
         yield because.marks(row)
-    elif lost > because.MANY_LOST or evidence.losses_explain(row, lost, row["rtt_mean_s"]):
+    elif lost > because.MANY_LOST or captured_losses.losses_explain(row, lost, row["rtt_mean_s"]):
         yield because.losses(row, lost, row["rtt_mean_s"])
 
 
@@ -193,7 +193,7 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
     segment = evidence.segment_bytes(row)
     in_flight, payload = row["in_flight_max_bytes"], row["payload_bytes"]
     rounds = evidence.rounds(row)
-    grows = evidence.fills_first_window(row) and not evidence.has_reduced_window(row)
+    grows = evidence.fills_first_window(row) and not captured_losses.has_reduced_window(row)
     if grows and in_flight < payload <= _SLOW_START * in_flight:
         return because.slow_start(max(1, round(rounds)))
     (link, why), unseen = because.unseen_link(row), evidence.may_wait_before_capture(row)
@@ -220,11 +220,11 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
 
 def _of_losses(row: Mapping[str, Any]) -> str:
     """Losses in bursts, or a few, among what else may bound a rate; empty where there were none."""
-    lost = evidence.lost_share(row)
-    if count := evidence.single_losses(row, lost):
+    lost = captured_losses.lost_share(row)
+    if count := captured_losses.single_losses(row, lost):
         again = "1 segment is" if count == 1 else f"{count} segments are"
         return f" a window that is small after losses ({again} retransmitted),"
-    if not evidence.losses_are_few(row, lost):
+    if not captured_losses.losses_are_few(row, lost):
         return ""
     return f" bursts of losses ({small_percent(lost)} of the segments are retransmitted), as of a queue that overflows,"
 

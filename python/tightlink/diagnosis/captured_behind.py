@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.diagnosis import captured_causes as because
-from tightlink.diagnosis import evidence
+from tightlink.diagnosis import captured_losses, evidence
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.vantage import path_rtt_s
 from tightlink.diagnosis.words import ms, percent
@@ -27,7 +27,7 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
         )
         text = f"{because.of_window(row)} at the path's {ms(path_rtt_s(row))}{unknown}"
         return because.likely("receiver_window", text)
-    if evidence.has_open_gap(row):
+    if captured_losses.has_open_gap(row):
         return because.untold(
             "segments that it sent before its end never came, as where the path's MTU is smaller than they are"
         )
@@ -35,7 +35,7 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
     waits = evidence.may_wait_before_capture(row)
     queue = waits and evidence.has_echoed_queue(row)
     # Without timestamps pauses may as well be round trips through a queue that overflows.
-    unclear = row.get("rtt_echoed_median_s") is None and evidence.lost_share(row) > because.MANY_LOST
+    unclear = row.get("rtt_echoed_median_s") is None and captured_losses.lost_share(row) > because.MANY_LOST
     if pauses < _MOSTLY_BEHIND or queue or unclear or evidence.windows_arrive_in_bursts(row):
         return _while_sending(row)
     if waits:
@@ -45,21 +45,25 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
 
 def _while_sending(row: Mapping[str, Any]) -> Cause:
     """What bounds a flow while it has something to send, and room in the window."""
-    lost, rtt = evidence.lost_share(row), row.get("rtt_echoed_median_s")
-    if evidence.has_echoed_queue(row) or evidence.has_overflowing_echoed_queue(row, lost, rtt):
+    lost, rtt = captured_losses.lost_share(row), row.get("rtt_echoed_median_s")
+    if evidence.has_echoed_queue(row) or captured_losses.has_overflowing_echoed_queue(row, lost, rtt):
         return because.saturated(lost, marks=row.get("window_reductions") or 0)
-    if evidence.marks_hold(row, lost, rtt or path_rtt_s(row)):
+    if captured_losses.marks_hold(row, lost, rtt or path_rtt_s(row)):
         return because.marks(row)
-    if lost > because.MANY_LOST or evidence.losses_explain(row, lost, rtt):
+    if lost > because.MANY_LOST or captured_losses.losses_explain(row, lost, rtt):
         return because.losses(row, lost, rtt or path_rtt_s(row))
-    if not row["lost_segments"] and (rounds := evidence.slow_start_rounds(row)):
+    if not row["lost_segments"] and (rounds := captured_losses.slow_start_rounds(row)):
         return because.slow_start(rounds)
     return because.not_told(f"a capture at the receiver cannot tell what bounds the rate: {_what_is_seen(row, lost)}")
 
 
 def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
     few = "losses are few" if lost else "nothing is lost"
-    if evidence.gaps_are_overtaken(row) and row["packets_retransmitted"] and not evidence.tells_overtaken(row):
+    if (
+        captured_losses.gaps_are_overtaken(row)
+        and row["packets_retransmitted"]
+        and not captured_losses.tells_overtaken(row)
+    ):
         few = "what was lost is not told apart from what others overtook"
     if not evidence.scale_is_known(row):
         return f"{few}, and the receiver's window is not known, as {because.missing_scale(row)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tightlink.diagnosis import evidence
+from tightlink.diagnosis import captured_losses, evidence
 from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.over_time import OUTAGE_S
 from tightlink.diagnosis.remarks import closed
@@ -119,8 +119,8 @@ def saturated(lost: float, *, marks: int = 0) -> Cause:
 def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
     """Losses keep the window small, unless it is many times what they allow."""
     found = f"{small_percent(lost)} of the segments are retransmitted"
-    more = evidence.times_allowed(row, lost, rtt_s)
-    if more <= evidence.ALLOWED_AT_MOST:
+    more = captured_losses.times_allowed(row, lost, rtt_s)
+    if more <= captured_losses.ALLOWED_AT_MOST:
         # Without the handshake a queue that never empties is part of the shortest round trip.
         long = "" if row["initial_rtt_s"] else ", or a queue that never empties"
         text = (

@@ -1,4 +1,4 @@
-"""What the packets of a captured flow tell: shares of its time, a queue, delayed ACKs, what losses allow.
+"""What the packets of a captured flow tell: shares of its time, a queue, delayed ACKs, how full a window is.
 
 A row is one of ``flows``, joined with that of ``connections``.
 """
@@ -9,12 +9,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tightlink.diagnosis.response import cubics_window, renos_window
 from tightlink.diagnosis.vantage import STANDS, has_queue_before, path_rtt_s, place
 
 #: Half of the round trips that are so many times the shortest say that a queue stands, or one in twenty; or their mean,
 #: where losses are too many for the window that they leave.
-_STANDS_P95, _OVERFLOWS = 2.0, 1.25
+STANDS_P95, OVERFLOWS = 2.0, 1.25
 #: Hosts delay what they acknowledge by so many seconds themselves: no more is no queue.
 _OF_HOSTS_S: Final = 0.0002
 #: Delayed ACKs come so much later, in seconds: less than Linux' least, and what RFC 9293 §3.8.6.3 allows.
@@ -23,16 +22,8 @@ _DELAYED_ACK: Final = (0.025, 0.5)
 FEW_SAMPLES: Final = 3
 #: An application answers a segment at once within so many seconds.
 _OF_ANSWERS_S: Final = 0.001
-#: Fewer losses are no rate.
-_LEAST_LOST: Final = 3
-#: Of fewer segments a single one that was lost is no share.
-_FEW: Final = 20
-#: Losses explain a window between so little of the one that they allow and so much.
-_ALLOWED: Final = (0.5, 2.0)
-#: More times the window that losses allow they do not hold it: those of one overshoot of slow start come together.
-ALLOWED_AT_MOST: Final = 3.5
 #: How much of the window must be in flight for it to be what limits a flow: at most, and on average.
-_FILLED, FILLED_MEAN = 0.9, 0.7
+FILLED, FILLED_MEAN = 0.9, 0.7
 #: A window of which the median over time is so much of the largest does not vary.
 _CONSTANT: Final = 0.8
 #: More than so many times a window is in flight only if it is a multiple of what its header says.
@@ -51,14 +42,8 @@ _HELD_BACK: Final = 0.25
 _BITS: Final = 8
 #: Segments of so much of the full size on average are those of a sender that has more to send.
 _FULL: Final = 0.9
-#: Of gaps, so many that others overtook are most.
-_OVERTAKEN: Final = 0.5
-#: So many duplicate ACKs for each segment retransmitted ask for it: it was lost behind the capture point.
-_ASKED: Final = 2
 #: So many first windows in each round trip are one that has grown.
 _GROWN: Final = 2
-#: Retransmissions of segments of full size that say that none gets through.
-_FULL_SIZE: Final = 3
 
 
 def lasts_s(row: Mapping[str, Any]) -> float:
@@ -84,7 +69,7 @@ def at_window(row: Mapping[str, Any]) -> float:
 
 def has_standing_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the round trips are long: packets wait in a queue."""
-    return _is_filled(row) and _is_longer(row, row["rtt_median_s"], STANDS)
+    return is_filled(row) and is_longer(row, row["rtt_median_s"], STANDS)
 
 
 def _fill_a_slow_link(row: Mapping[str, Any]) -> bool:
@@ -94,42 +79,30 @@ def _fill_a_slow_link(row: Mapping[str, Any]) -> bool:
     times, n t < r + t, and the last of n that come at once is back within r + n t < r (1 + n / (n - 1)).
     """
     count, prompt = mean_window(row, row["rtt_mean_s"]), row.get("rtt_prompt_p95_s")
-    if count < _PAIR or prompt is None or not row["rtt_min_s"] or row["payload_bytes"] < _first_window(row):
+    if count < _PAIR or prompt is None or not row["rtt_min_s"] or row["payload_bytes"] < first_window(row):
         return False
-    return _is_longer(row, min(row["rtt_median_s"], prompt), 1 + count / (count - 1))
+    return is_longer(row, min(row["rtt_median_s"], prompt), 1 + count / (count - 1))
 
 
-def _first_window(row: Mapping[str, Any]) -> float:
+def first_window(row: Mapping[str, Any]) -> float:
     """The window in bytes that a sender begins with."""
     return segment_bytes(row) * INITIAL_WINDOW
 
 
 def has_queue(row: Mapping[str, Any]) -> bool:
     """Whether packets wait in a queue, or some do: those of which the ACKs cannot be delayed."""
-    some = _is_filled(row) and _is_longer(row, row.get("rtt_prompt_p95_s") or 0.0, _STANDS_P95)
+    some = is_filled(row) and is_longer(row, row.get("rtt_prompt_p95_s") or 0.0, STANDS_P95)
     return some or has_standing_queue(row) or _fill_a_slow_link(row)
 
 
-def has_overflowing_queue(row: Mapping[str, Any], lost: float) -> bool:
-    """Whether packets wait on average, and the window is too large for what is lost to have been lost one by one."""
-    waits = _is_filled(row) and _is_longer(row, row["rtt_mean_s"], _OVERFLOWS)
-    return waits and times_allowed(row, lost, row["rtt_mean_s"]) > ALLOWED_AT_MOST
-
-
-def _is_longer(row: Mapping[str, Any], rtt_s: float, times: float) -> bool:
+def is_longer(row: Mapping[str, Any], rtt_s: float, times: float) -> bool:
     """Whether a round trip is so many times the shortest, by more than hosts take themselves."""
     return bool(rtt_s > max(times * row["rtt_min_s"], row["rtt_min_s"] + _OF_HOSTS_S))
 
 
-def has_overflowing_echoed_queue(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
-    """Whether some of the receiver's timestamps wait in a queue, and the window is too large for losses one by one."""
-    some = (row.get("rtt_echoed_p95_s") or 0.0) > _STANDS_P95 * path_rtt_s(row)
-    return some and times_allowed(row, lost, rtt_s) > ALLOWED_AT_MOST
-
-
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the receiver's timestamps take so long to come back that a queue stands before the capture."""
-    if row["payload_bytes"] < _first_window(row):
+    if row["payload_bytes"] < first_window(row):
         return False
     if place(row) != "receiver":
         return has_queue_before(row)
@@ -144,12 +117,12 @@ def windows_arrive_in_bursts(row: Mapping[str, Any]) -> bool:
     Behind a pause of the application a sender begins with a first window, whose ACKs let the rest follow soon.
     """
     arrives = (row["goodput_bps"] or 0.0) * (row.get("rtt_echoed_median_s") or 0.0) / _BITS
-    return has_echoed_queue(row) and arrives > _GROWN * _first_window(row)
+    return has_echoed_queue(row) and arrives > _GROWN * first_window(row)
 
 
-def _is_filled(row: Mapping[str, Any]) -> bool:
+def is_filled(row: Mapping[str, Any]) -> bool:
     """Whether the path held some packets: the longer round trips of a flow of fewer are of delayed ACKs."""
-    return bool(row["rtt_min_s"] and row["in_flight_max_bytes"] >= _first_window(row))
+    return bool(row["rtt_min_s"] and row["in_flight_max_bytes"] >= first_window(row))
 
 
 def acks_are_delayed(row: Mapping[str, Any]) -> bool:
@@ -182,47 +155,6 @@ def segments(row: Mapping[str, Any]) -> float:
     return float(max(row["data_packets"], whole))
 
 
-def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
-    """Whether what is in flight is about what so few losses allow at round trips of the path of so long."""
-    if _lost(row, lost) < _LEAST_LOST or not rtt_s:
-        return False
-    least, most = _ALLOWED
-    return least <= times_allowed(row, lost, rtt_s) <= most
-
-
-def losses_are_few(row: Mapping[str, Any], lost: float) -> bool:
-    """Whether more is in flight than losses allow that come one by one: they came in bursts, as of a short queue."""
-    rtt_s = row["rtt_mean_s"]
-    return _lost(row, lost) >= _LEAST_LOST and times_allowed(row, lost, rtt_s) > _ALLOWED[1]
-
-
-def single_losses(row: Mapping[str, Any], lost: float) -> int:
-    """How many segments were lost, if they are too few to be a rate: over a long path one leaves a window small."""
-    count = _lost(row, lost)
-    return count if count < _LEAST_LOST else 0
-
-
-def _lost(row: Mapping[str, Any], lost: float) -> int:
-    """How many segments a share of them is, of which rounding may have made 2.9999999999999996."""
-    return round(lost * segments(row))
-
-
-def marks_hold(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
-    """Whether marks, for which the sender said that it reduced its window, leave no larger one than is in flight."""
-    reduced = row.get("window_reductions") or 0
-    if reduced < _LEAST_LOST:
-        return False
-    marked = reduced / segments(row)
-    return marked >= lost and times_allowed(row, lost + marked, rtt_s) >= _ALLOWED[0]
-
-
-def times_allowed(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> float:
-    """How many times the window that Reno or CUBIC have at a share of packets lost is in flight on average."""
-    if not rtt_s or not lost:
-        return 0.0
-    return float(mean_window(row, rtt_s) / max(renos_window(lost), cubics_window(lost, rtt_s)))
-
-
 def mean_window(row: Mapping[str, Any], rtt_s: float | None) -> float:
     """Mean segments in flight at round trips of the path of so long, by Little's law, without stalls and pauses."""
     pauses = share(row, "idle_beyond_rtt_s") if row["place"] == "receiver" else idle(row)
@@ -240,7 +172,7 @@ def fills_window(row: Mapping[str, Any]) -> bool:
     window, rtt = row["window_max_bytes"], row["rtt_mean_s"]
     if not scale_is_known(row) and row["in_flight_max_bytes"] > _SCALED * window:
         return False
-    if not window or not (row["window_full"] or row["in_flight_max_bytes"] >= _FILLED * window):
+    if not window or not (row["window_full"] or row["in_flight_max_bytes"] >= FILLED * window):
         return False
     # Nothing is sent while SYNs are retransmitted.
     sends = max(_SENDS_LEAST, 1 - share(row, "handshake_s"))
@@ -249,7 +181,7 @@ def fills_window(row: Mapping[str, Any]) -> bool:
 
 def reaches_window(row: Mapping[str, Any]) -> bool:
     """Whether what is in flight at most is the receiver's window, at its largest."""
-    full = row["in_flight_max_bytes"] >= _FILLED * row["window_max_bytes"]
+    full = row["in_flight_max_bytes"] >= FILLED * row["window_max_bytes"]
     return bool(row["window_full"] and full and scale_is_known(row))
 
 
@@ -300,7 +232,7 @@ def acks_are_held_back(row: Mapping[str, Any]) -> bool:
 
 def fills_first_window(row: Mapping[str, Any]) -> bool:
     """Whether as much is in flight as a congestion window begins with: the sender may wait for it to grow."""
-    return bool(row["in_flight_max_bytes"] >= _FILLED * _first_window(row))
+    return bool(row["in_flight_max_bytes"] >= FILLED * first_window(row))
 
 
 def may_wait_before_capture(row: Mapping[str, Any]) -> bool:
@@ -326,103 +258,8 @@ def rounds(row: Mapping[str, Any]) -> float:
     return float(max(0.0, lasts - waits) / rtt_s)
 
 
-def has_reduced_window(row: Mapping[str, Any]) -> bool:
-    """Whether losses, those that others only overtook included, or marks ended slow start; not one at a short end."""
-    again = (row["packets_retransmitted"] or 0) - _syns(row)
-    return bool(again > int(row["data_packets"] < _FEW) or row.get("window_reductions"))
-
-
-def slow_start_rounds(row: Mapping[str, Any]) -> int:
-    """Round trips in which a window that doubles sends a transfer, if its receiver saw it take no more; else none."""
-    windows = row["payload_bytes"] / _first_window(row)
-    if row["state"] == "partial" or windows <= 1 or has_reduced_window(row):
-        return 0
-    least = math.ceil(math.log2(windows + 1))
-    return least if rounds(row) <= least + 1 else 0
-
-
-def lost_share(row: Mapping[str, Any]) -> float:
-    """Share of the segments that were retransmitted for good reason, without those that an outage lost.
-
-    One of a few says nothing of the path. Where segments overtake others, timestamps alone tell what was lost.
-    """
-    if place(row) == "receiver" and gaps_are_overtaken(row) and not tells_overtaken(row):
-        return 0.0
-    vain = retransmitted_in_vain(row)
-    again = max((row["packets_retransmitted"] or 0) - vain, 0)
-    if not row["initial_rtt_s"] and not tells_overtaken(row):
-        # What was overtaken and what was lost before the capture is told apart by the handshake's round trip.
-        again = max(again, row["retransmissions"] + row["fast_retransmissions"])
-    again = max(0, again - _empty(row) - int(row.get("repaired", 0)))
-    if again == 1 and row["data_packets"] < _FEW:
-        return 0.0
-    return again * segments_retransmitted_as_one(row) / segments(row) if row["data_packets"] else 0.0
-
-
-def segments_retransmitted_as_one(row: Mapping[str, Any]) -> float:
-    """Mean segments on the wire of a packet that was retransmitted, as `segments` counts them."""
-    again = (row["packets_retransmitted"] or 0) - _syns(row)
-    whole = row.get("retransmitted_bytes", 0) / row["mss_bytes"] if row["mss_bytes"] else 0.0
-    return float(max(1.0, whole / again)) if again > 0 else 1.0
-
-
-def retransmitted_in_vain(row: Mapping[str, Any]) -> int:
-    """Segments retransmitted that had arrived: at the receiver all, where none was missing and no ACKs ask for them."""
-    vain = row["spurious_retransmissions"] or 0
-    asked = row["duplicate_acks"] >= _ASKED * (row["packets_retransmitted"] or 0)
-    if place(row) == "receiver" and not row["lost_segments"] and not asked:
-        vain = max(vain, (row["packets_retransmitted"] or 0) - _syns(row))
-    return int(vain)
-
-
-def gaps_are_overtaken(row: Mapping[str, Any]) -> bool:
-    """Whether most gaps in what was captured are of segments that others overtook, rather than lost."""
-    gaps, late = row["lost_segments"] + row["acked_unseen"], row.get("packets_retransmitted") or 0
-    return bool(_filled(row) > _OVERTAKEN * gaps and late < (1 - _OVERTAKEN) * gaps)
-
-
-def tells_overtaken(row: Mapping[str, Any]) -> bool:
-    """Whether the sender's timestamps tell what was overtaken from what was retransmitted."""
-    return "timestamps" in row["options"] or row.get("rtt_echoed_min_s") is not None
-
-
 def sends_keep_alives_alone(row: Mapping[str, Any]) -> bool:
     """Whether nothing but keep-alives was captured: the first of a connection that began before may be one, too."""
     alive, first = row.get("keep_alives", 0), int(row["state"] == "partial")
     # With one byte at most each.
     return bool(alive and row["payload_bytes"] <= row["data_packets"] <= alive + first and not row["zero_windows"])
-
-
-def has_open_gap(row: Mapping[str, Any]) -> bool:
-    """Whether segments of a connection that ended never came, and the capture itself is not known to lack any."""
-    if row["state"] not in {"complete", "reset"}:
-        return False
-    return bool(
-        row["lost_segments"] and not _filled(row) and not row["packets_retransmitted"] and not row["acked_unseen"]
-    )
-
-
-def _filled(row: Mapping[str, Any]) -> int:
-    """Segments that came behind later ones, which fill gaps."""
-    return int((row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"])
-
-
-def _syns(row: Mapping[str, Any]) -> int:
-    """SYNs among what was retransmitted."""
-    return int(row.get("syns_retransmitted", 0))
-
-
-def _empty(row: Mapping[str, Any]) -> int:
-    """SYNs and FINs among what was retransmitted: one of each is not."""
-    more = (row.get("packets_sent") or 0) - row["data_packets"] - 2 if row["state"] == "complete" else 0
-    return max(_syns(row), more)
-
-
-def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
-    """Whether segments of full size were retransmitted, and not one was acknowledged."""
-    if row["place"] == "receiver":
-        # Those that were captured there came through.
-        return False
-    full = _FILLED * segment_bytes(row)
-    again = (row["packets_retransmitted"] or 0) - _syns(row)
-    return bool(again >= _FULL_SIZE and row["in_flight_max_bytes"] >= full and row.get("delivered_bytes", full) < full)

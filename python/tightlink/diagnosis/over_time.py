@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from tightlink.diagnosis import evidence
+from tightlink.diagnosis import captured_losses
 from tightlink.diagnosis.vantage import place
 from tightlink.lazy import pl
 
@@ -136,7 +136,7 @@ def _waits(row: Mapping[str, Any], samples: _Samples) -> dict[str, float]:
     of_silence = place(row) != "sender" and not row["keep_alives"] and width <= _CLOSE_S
     stalls, silences, repaired = [], 0.0, 0.0
     begin, kind, timed_out = 0, "", False
-    each = evidence.segments_retransmitted_as_one(row)
+    each = captured_losses.segments_retransmitted_as_one(row)
     for at in range(max(samples.first, 1), len(times) + 1):
         now = _kind(at, packets, sent, samples.acked) if at < len(times) else ""
         if now != kind:

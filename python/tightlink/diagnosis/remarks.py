@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tightlink.diagnosis import evidence
+from tightlink.diagnosis import captured_losses, evidence
 from tightlink.diagnosis.captured_copies import remarks_on_copies
 from tightlink.diagnosis.vantage import NEVER, may_be_between, path_rtt_s
 from tightlink.diagnosis.words import ms, percent
@@ -62,9 +62,13 @@ def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
     if not missing or not row["data_packets"] or evidence.sends_keep_alives_alone(row):
         return
     gaps = f"{'1 gap' if missing == 1 else f'{missing} gaps'} in what was captured"
-    if not row["initial_rtt_s"] and evidence.gaps_are_overtaken(row) and not evidence.tells_overtaken(row):
+    if (
+        not row["initial_rtt_s"]
+        and captured_losses.gaps_are_overtaken(row)
+        and not captured_losses.tells_overtaken(row)
+    ):
         yield f"{gaps}, of packets that were lost before it or that others overtook: only the handshake would tell"
-    elif evidence.gaps_are_overtaken(row):
+    elif captured_losses.gaps_are_overtaken(row):
         yield f"{gaps}, most of packets that others overtook: {_who_reorders(row)}"
     else:
         behind = ", or by the capture itself" if row["acked_unseen"] else ""
@@ -119,7 +123,7 @@ def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[s
 
 
 def _of_vain(row: Mapping[str, Any]) -> Iterator[str]:
-    vain = evidence.retransmitted_in_vain(row)
+    vain = captured_losses.retransmitted_in_vain(row)
     if vain <= max((row["packets_retransmitted"] or 0) - vain, 0):
         return
     again = "1 segment" if vain == 1 else f"{vain} segments"
