@@ -20,6 +20,7 @@ from tightlink.lazy import pl, stats
 from tightlink.numbers import several
 
 _FEWEST: Final = 2
+_ROUNDING: Final = 1e-9
 _BEST: Final = ("largest", "smallest")
 
 
@@ -42,14 +43,17 @@ class Ranks:
     def sentence(self) -> str:
         """What was found, in words."""
         best = self.summary.row(0, named=True)
+        # Means of the same ranks may differ in the last digits.
+        first = self.summary.filter((pl.col("rank_mean") - best["rank_mean"]).abs() <= _ROUNDING)["algorithm"].to_list()
         tested = "" if math.isnan(self.p) else f" (Friedman's test: p = {self.p:.2g})"
         if self.left_out:
             lack = "lacks" if self.left_out == 1 else "lack"
             tested += f"; {several(self.left_out, 'other cell')} {lack} an algorithm"
-        return (
-            f"{best['algorithm']} ranks best, {best['rank_mean']:.2f} ± {best['rank_sd']:.2f} of "
-            f"{self.summary.height} over {best['cells']} cells{tested}"
-        )
+        over = f"of {self.summary.height} over {several(best['cells'], 'cell')}{tested}"
+        if len(first) == self.summary.height:
+            return f"all have the same mean rank, {best['rank_mean']:.2f} {over}"
+        who = f"{first[0]} ranks" if len(first) == 1 else f"{', '.join(first[:-1])} and {first[-1]} rank"
+        return f"{who} best, {best['rank_mean']:.2f} {over}"
 
 
 def ranks(
