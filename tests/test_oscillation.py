@@ -246,6 +246,17 @@ def test_what_does_not_vary() -> None:
     assert plots.oscillation_spectrum(found).texts[0].get_text() == "nothing varies"
 
 
+@pytest.mark.parametrize("step", [1.0, 0.1, -1e9])
+def test_what_rises_along_a_line(step: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As counts of all packets so far do: what rounding leaves beside the trend is no oscillation."""
+    found = oscillation(3.0 + step * np.arange(100), 1.0)
+    assert (found.p, found.amplitude, found.oscillates) == (1.0, 0.0, False)
+    assert found.sentence() == "no oscillation: the values lie on a straight line"
+    pl.DataFrame({"time_s": np.arange(100.0), "sent": found.series["value"], "lost": 0.0}).write_csv(tmp_path / "a.csv")
+    assert cli.main(["analyze", "oscillation", str(tmp_path / "a.csv"), "--column", "sent,lost"]) == 0
+    assert capsys.readouterr().out == f"sent: {found.sentence()}\ndo not vary: lost\n"
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(-50, 50), st.integers(0, 100))
 def test_units_and_trends_change_nothing(scale: float, slope: float, seed: int) -> None:

@@ -39,9 +39,10 @@ def oscillation(table: Table, *, column: Names = None, begin: str = "0 s", end: 
     varying = {name: each for name, each in titled.items() if not each.spectrum.is_empty()}
 
     def words() -> None:
-        for name, each in varying.items():
-            print_text(f"{name}: {each.sentence()}")
-        print_constant([name for name in titled if name not in varying])
+        for name, each in titled.items():
+            if name in varying or each.rises:
+                print_text(f"{name}: {each.sentence()}")
+        print_constant([name for name in titled if name not in varying and not titled[name].rises])
 
     rows: dict[str, list[Panel]] = {
         name: [

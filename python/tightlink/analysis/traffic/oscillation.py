@@ -45,7 +45,7 @@ class Oscillation:
     mean: float
     period_s: float
     """Of the strongest peak, or of the one that it is a multiple of, between two frequencies of the spectrum; NaN where
-    nothing varies."""
+    nothing varies but a trend."""
     period_round_trips: float
     """The period in round-trip times; NaN where these are not known."""
     amplitude: float
@@ -73,6 +73,11 @@ class Oscillation:
         return self.p <= self.level
 
     @property
+    def rises(self) -> bool:
+        """Whether nothing is left of the values without their trend, though they vary."""
+        return self.spectrum.is_empty() and not _constant(self.series["value"].to_numpy())
+
+    @property
     def oscillates(self) -> bool:
         """Whether such a peak is there and has an amplitude that counts."""
         return self.significant and self.relative_amplitude >= LEAST_AMPLITUDE
@@ -80,7 +85,7 @@ class Oscillation:
     def sentence(self) -> str:
         """The finding, for people."""
         if math.isnan(self.period_s):
-            return "no oscillation: the values do not vary"
+            return f"no oscillation: the values {'lie on a straight line' if self.rises else 'do not vary'}"
         period = f"{_rounded(self.period_s)} s"
         if not math.isnan(self.period_round_trips):
             period += f" ({_rounded(self.period_round_trips)} round trips)"
@@ -108,7 +113,7 @@ def oscillation(
 
     Args:
         values: Values at equal intervals, at least 32 (`LEAST_VALUES`); all finite.
-        interval_s: The interval, in seconds; periods of twice this and longer can be told.
+        interval_s: The interval, in seconds; periods longer than twice this can be told.
         begin_s: Time of the first value.
         round_trip_s: Round-trip time, where it is known, in which the period is told as well.
         level: Probability with which noise may pass for an oscillation.
@@ -131,10 +136,12 @@ def oscillation(
         >>> tl.analyze.oscillation(30 + noise, interval_s=0.05).oscillates
         False
     """
+    from scipy.signal import detrend
+
     values = at_intervals(values, interval_s, least=LEAST_VALUES)
     count, mean = len(values), float(values.mean())
     series = pl.DataFrame({"time_s": begin_s + interval_s * np.arange(count), "value": values})
-    if np.ptp(values) <= _CONSTANT * np.abs(values).max():
+    if _constant(values) or np.abs(detrend(values)).max() <= _CONSTANT * np.abs(values).max():
         nothing: Array = np.empty(0)
         return Oscillation(count, interval_s, mean, math.nan, math.nan, 0.0, 0.0, 0.0, math.nan, math.nan, 1.0, level,
                            series, _frame(nothing, nothing, nothing, math.nan))  # fmt: skip
@@ -164,6 +171,10 @@ def oscillation(
         series=series,
         spectrum=_frame(spectrum.frequency_hz, spectrum.power, spectrum.background, critical),
     )
+
+
+def _constant(values: Array) -> bool:
+    return bool(np.ptp(values) <= _CONSTANT * np.abs(values).max())
 
 
 def _frame(frequency: Array, power: Array, background: Array, critical: float) -> pl.DataFrame:
