@@ -96,6 +96,12 @@ def test_an_idle_router() -> None:
     assert found.sentence().startswith("no saturation seen up to 10,000 packets/s; what governs cannot be told")
 
 
+def test_nothing_governs_a_load_that_does_not_vary() -> None:
+    found = regimes.find(router(0, 0, noise=0), resamples=50)
+    assert found.governs is None
+    assert "neither packet rate nor bit rate governs alone" in found.sentence()
+
+
 def test_no_saturation_and_still_an_answer() -> None:
     found = regimes.find(router(20e-6, 0), resamples=100)
     assert [length.onset for length in found.lengths] == [None] * 5

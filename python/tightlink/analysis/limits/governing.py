@@ -132,8 +132,8 @@ def _answers(r2: Array, per_packet: Array, per_byte: Array, lengths: Array) -> l
     of_packet = (per_packet + per_byte * long) <= ALIKE * (per_packet + per_byte * short)
     of_byte = (per_packet / short + per_byte) <= ALIKE * (per_packet / long + per_byte)
     alike = np.stack([of_packet, of_byte, np.ones_like(of_packet)])
-    best = r2.argmax(axis=0)
-    return [METRICS[place] if alike[place, sample] else None for sample, place in enumerate(best)]
+    best, explained = r2.argmax(axis=0), r2.max(axis=0) > 0
+    return [METRICS[place] if alike[place, sample] and explained[sample] else None for sample, place in enumerate(best)]
 
 
 def _estimate(samples: Array) -> Estimate:
