@@ -125,7 +125,7 @@ def _cost(law: Law) -> str:
 
 def _slope(name: str, slope: Slope) -> str:
     tested = f"p = {slope.p_value:.2g}" if slope.p_value >= 1e-3 else "p < 0.001"  # noqa: PLR2004
-    return f"{name}: d ln f / d ln p = {_estimate(slope.slope)}, expected {slope.expected:g} ({tested})"
+    return f"{name}: d ln f / d ln p = {_estimate(slope.slope)}, expected {grouped(f'{slope.expected:g}')} ({tested})"
 
 
 def _print_regimes(found: Regimes) -> None:
