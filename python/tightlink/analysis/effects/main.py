@@ -139,9 +139,13 @@ def held_against(effects: pl.DataFrame) -> str:
     * p < 0.05, ** p < 0.01: Student's t against what replications differ by, 2 degrees of freedom
     >>> print(held_against(main_effects(runs, ["a"], ["z"])))
     no test: there are no replications, and fewer than three effects
+    >>> print(held_against(main_effects(runs.with_columns(y=1.0), ["a"], ["y"])))
+    no test: no response varies
     """
     each = effects.select("response", "test", "freedom").filter(pl.col("test") != "").unique(maintain_order=True)
     if each.is_empty():
+        if (effects["effect"] == 0).all():
+            return "no test: no response varies"
         return "no test: there are no replications, and fewer than three effects"
     named = each["test"].n_unique() > 1
     said = []
