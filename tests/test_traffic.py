@@ -94,6 +94,11 @@ def test_what_burstiness_cannot_be_told_of() -> None:
         burstiness(np.ones(100), 1.0)
     with pytest.raises(tl.TightlinkError, match="do not vary"):
         burstiness(np.ones(1000), 1.0)
+    # What repeats has nothing at low frequencies but what rounding leaves, which says nothing.
+    for period in (2, 5):
+        found = burstiness(np.arange(400.0) % period, 1.0)
+        assert (round(found.hurst.value, 2), found.bursty) == (0.0, False)
+        assert found.sentence().startswith("smoother than chance at long time scales: H = 0.00 (0.00 to 0.00;")
     # Of a prime number of values the last one is in no mean.
     with pytest.raises(tl.TightlinkError, match="the values vary at their end alone"):
         burstiness([*np.ones(256), 5.0], 1.0)
@@ -283,6 +288,7 @@ def test_spikes_are_found_where_they_are() -> None:
     quiet = np.zeros(200)
     quiet[50] = 5
     assert spikes(quiet, 1.0).spikes["peak"].to_list() == [5.0]
+    assert spikes(quiet, 1.0).sentence() == "1 spike: 0.5 % of the time, 100 % of the volume above what is usual"
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.2, 0.5, 1, 2, 5, 8, 15, 50])

@@ -38,6 +38,15 @@ def grouped(number: str | float) -> str:
     return f"{'−' if sign == '-' else sign}{int(whole):,}{decimals}{rest}"
 
 
+def significant(number: float, digits: int, *, signed: bool = False) -> str:
+    """A number with so many significant digits, and without an exponent where it is large.
+
+    >>> significant(1997.5, 3), significant(0.01234, 2), significant(100.2, 2, signed=True), significant(-4.0, 3)
+    ('2,000', '0.012', '+100', '−4')
+    """
+    return grouped(f"{float(f'{number:.{digits}g}'):{'+' if signed else ''}.15g}")
+
+
 def several(number: int, word: str) -> str:
     """A number of things.
 

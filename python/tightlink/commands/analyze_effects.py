@@ -24,7 +24,7 @@ from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, grouped
+from tightlink.numbers import NONE, grouped, significant
 from tightlink.plots import labels
 from tightlink.report import charts
 
@@ -199,7 +199,7 @@ def _short(text: str, names: Mapping[str, str]) -> str:
 def _effect(name: str, row: dict[str, Any], names: Mapping[str, str]) -> str:
     """An effect in words: its sign and mark, how large it is beside the mean, what else it may be."""
     relative = row["relative_effect"]
-    share = f" ({grouped(f'{100 * relative:+.3g} %')})" if math.isfinite(relative) else ""
+    share = f" ({significant(100 * relative, 3, signed=True)} %)" if math.isfinite(relative) else ""
     others = f" or {_short(row['aliases'], names)}" if row.get("aliases") else ""
     return f"{row['sign']}{_short(name, names)}{row['mark']}{share}{others}"
 

@@ -17,7 +17,7 @@ from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.traffic.values import at_intervals
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
-from tightlink.numbers import grouped
+from tightlink.numbers import grouped, significant
 
 #: With fewer values there are too few low frequencies.
 LEAST_VALUES: Final = 256
@@ -28,6 +28,8 @@ _LOWEST: Final = 0.4
 #: H is looked for between these.
 _LEAST_H: Final = 0.001
 _MOST_H: Final = 1.5
+#: Low frequencies with less than this share of all power have none but for rounding.
+_ROUNDING: Final = 1e-20
 #: Half a 95 % interval, in standard deviations.
 _NORMAL: Final = 1.96
 #: Means over the longest time: so many are left.
@@ -75,7 +77,7 @@ class Burstiness:
         variance = grouped(f"{self.hurst_variance:.2f}")
         also = f"{self.hurst_lowest.value:.2f} at the lowest frequencies, {variance} by the variance"
         found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {also})"
-        spread = f"the standard deviation is {100 * self.variation:.3g} % of the mean"
+        spread = f"the standard deviation is {significant(100 * self.variation, 3)} % of the mean"
         if self.hurst.value >= _DRIFT:
             return f"a trend or a shift: {found}, which self-similar traffic does not have; {spread}"
         if self.bursty:
@@ -153,6 +155,9 @@ def hurst(values: ArrayLike, power: float = _LOW) -> Estimate:
     count = int(n**power)
     spectrum = np.abs(np.fft.rfft(values - values.mean())[1 : count + 1]) ** 2
     frequency = np.arange(1, count + 1) / n
+    if spectrum.sum() <= _ROUNDING * n**2 * float(values.var()):
+        # As of values that repeat, whose means over longer times vary as 1 / m²: what rounding leaves has any H.
+        return Estimate(_LEAST_H, _LEAST_H, _LEAST_H)
     # Only ratios matter, and an exact zero would have no logarithm.
     spectrum = spectrum / spectrum.mean() + np.finfo(float).tiny
     logarithms = np.log(frequency).mean()

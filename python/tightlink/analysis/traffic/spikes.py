@@ -12,6 +12,7 @@ from typing import Final
 
 from tightlink.analysis.traffic.values import at_intervals
 from tightlink.lazy import ArrayLike, np, pl
+from tightlink.numbers import significant
 
 #: Standard deviations above what is usual, if values around it were normal.
 THRESHOLD: Final = 6.0
@@ -45,9 +46,9 @@ class Spikes:
         if self.spikes.is_empty():
             return "no spikes"
         count = f"{self.spikes.height} spike{'s' if self.spikes.height > 1 else ''}"
-        time, volume = (f"{100 * share:.2g} %" for share in (self.time_share, self.volume_share))
+        time, volume = (f"{significant(100 * share, 2)} %" for share in (self.time_share, self.volume_share))
         largest = max(self.spikes["ratio"].drop_nulls().to_list(), default=None)
-        ending = "" if largest is None else f"; the largest is {largest:.3g} times what is usual"
+        ending = "" if largest is None else f"; the largest is {significant(largest, 3)} times what is usual"
         return f"{count}: {time} of the time, {volume} of the volume above what is usual{ending}"
 
 
