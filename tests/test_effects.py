@@ -314,6 +314,13 @@ def test_wrong_tables(change: dict[str, Any], message: str) -> None:
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_responses_of_which_squares_are_not_computed(scale: float) -> None:
+    runs = pl.DataFrame({"a": [1, 2, 1, 2], "y": [scale, 2 * scale, scale, 3 * scale]})
+    with pytest.raises(MeasurementError, match=r"y: the largest is 3e.300 in size: expected 1e-140 to 1e\+140"):
+        main_effects(runs, ["a"], ["y"])
+
+
 def test_nothing_asked_is_nothing_found() -> None:
     with pytest.raises(MeasurementError, match="too few responses"):
         main_effects(EDDY, ["turns"], [])

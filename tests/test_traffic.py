@@ -119,7 +119,8 @@ _ANALYSES: dict[str, Callable[..., object]] = {
 @pytest.mark.parametrize("name", _ANALYSES)
 def test_values_that_are_none_are_refused_in_a_sentence(name: str) -> None:
     good = np.random.default_rng(2).poisson(50, 1024).tolist()
-    for bad in ([], [*good, np.nan], [*good, np.inf], [*good, None], ["a"] * 1024, [good, good]):
+    too_large, too_small = (scale * np.array(good, dtype=float) for scale in (1e300, 1e-300))
+    for bad in ([], [*good, np.nan], [*good, np.inf], [*good, None], ["a"] * 1024, [good, good], too_large, too_small):
         with pytest.raises(tl.TightlinkError, match="expected"):
             _ANALYSES[name](bad, 1.0)
     if name not in {"hurst", "interarrivals", "tail"}:

@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 from warnings import warn
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
+from tightlink.analysis.computable import unusable
 from tightlink.analysis.csv_files import CsvError, table
 from tightlink.capture import is_capture
 from tightlink.checksums import DamagedError, read_parquet
@@ -165,6 +166,8 @@ def checked(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
             if not least <= value <= most or math.isinf(value) or (value == 0 and name.endswith("_bytes")):
                 ending = f"; did you mean {suggestion}?" if suggestion and value > most else ""
                 raise MeasurementError(f"{at(table, place)}: {name} = {value:g}: {what}{ending}")
+        if wrong := unusable(table[name].cast(pl.Float64).to_numpy()):
+            raise MeasurementError(f"{name}: {wrong}")
     return table
 
 

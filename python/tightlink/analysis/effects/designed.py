@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from tightlink import arguments
 from tightlink.analysis import measurements
+from tightlink.analysis.computable import unusable
 from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import did_you_mean, one_of, show
 from tightlink.experiment import open as open_folder
@@ -150,6 +151,9 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> 
         if not frame[name].dtype.is_numeric() and frame[name].dtype != pl.Null:
             raise MeasurementError(f"{name}: expected a column of numbers")
     wide = frame.select(pl.col(name).cast(pl.Float64).fill_null(float("nan")) for name in columns).to_numpy()
+    for name, column in zip(columns, wide.T, strict=True):
+        if wrong := unusable(column):
+            raise MeasurementError(f"{name}: {wrong}")
     return np.where(np.isfinite(wide), wide, np.nan)
 
 

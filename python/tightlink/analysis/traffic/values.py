@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from tightlink.analysis.computable import unusable
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np
 
@@ -24,6 +25,8 @@ def numbers(values: ArrayLike) -> Array:
         raise TightlinkError("the values are no numbers: expected a list or an array of numbers") from None
     if found.ndim != 1:
         raise TightlinkError(f"the values have {found.ndim} dimensions: expected one, a list or an array of numbers")
+    if wrong := unusable(found):
+        raise TightlinkError(wrong)
     return found
 
 
