@@ -130,6 +130,16 @@ def test_two_states(leave: float, back: float) -> None:
     assert long_run_elasticity(chain, "up", "down", ("up", "down")) == pytest.approx(back / (leave + back))
 
 
+def test_nothing_is_said_of_the_long_run_of_a_goal_that_some_come_back_to_and_others_never_reach() -> None:
+    rows = [[0, 0.3, 0.3, 0.4], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]
+    chain = Chain(("start", "near", "goal", "lost"), np.array(rows))
+    assert np.isnan(long_run(chain, "start", "goal"))
+    assert np.isnan(long_run_elasticity(chain, "start", "goal", ("start", "goal")))
+    # What is reached in any case is reached as often, but for rounding.
+    sure = Chain(("start", "goal"), np.array([[0.7, 0.3], [0, 1]]))
+    assert long_run_elasticity(sure, "start", "goal", ("start", "goal")) == 0
+
+
 def test_in_a_circle_a_step_counts_as_much_as_the_time_before_it() -> None:
     leave = np.array([0.1, 0.4, 0.02, 0.3])
     circle = Chain(tuple("abcd"), np.diag(1 - leave) + np.roll(np.diag(leave), 1, axis=1))

@@ -23,6 +23,8 @@ from tightlink.lazy import Array, np, pl
 
 #: Eigenvalues this near to 1 belong to states that are never left.
 _ONE: Final = 1e-9
+#: An elasticity that is this small is none: sums of terms that cancel.
+_ROUNDING: Final = 1e-12
 
 
 def ranked(chains: PiecewiseChain, start: str, goal: str) -> pl.DataFrame:
@@ -79,8 +81,13 @@ def arrivals_derivative(chains: PiecewiseChain, goal: str, transition: Transitio
 
 
 def long_run(chain: Chain, start: str, goal: str) -> float:
-    """Arrivals at a goal in a step, in the long run; where the goal is left for ever or never, arrivals in all."""
+    """Arrivals at a goal in a step, in the long run; where the goal is left for ever or never, arrivals in all.
+
+    NaN where some come back to the goal again and again, and others never reach it.
+    """
     place = chain.index(goal)
+    if not _returns(chain, goal) and any(goal in each for each in chain.recurrent if len(each) > 1):
+        return math.nan
     gain = chain.matrix[:, place].copy()
     gain[place] = 0.0
     if _returns(chain, goal):
@@ -92,7 +99,7 @@ def long_run(chain: Chain, start: str, goal: str) -> float:
 def long_run_elasticity(chain: Chain, start: str, goal: str, transition: Transition) -> float:
     """By how many percent `long_run` falls for one percent of a transition degraded; NaN where there is nothing."""
     whole = long_run(chain, start, goal)
-    if not whole:
+    if not whole > 0:
         return math.nan
     if transition not in chain.transitions:
         return 0.0
@@ -107,7 +114,8 @@ def long_run_elasticity(chain: Chain, start: str, goal: str, transition: Transit
         kept, visits = chain.visits()
         row = visits[kept.index(first)]
         slope = float(row @ moved[np.ix_(kept, kept)] @ visits @ gain[kept] + row @ gained[kept])
-    return -slope / whole
+    found = -slope / whole
+    return found if abs(found) > _ROUNDING else 0.0
 
 
 def slowest(chain: Chain) -> complex:
