@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -16,6 +17,7 @@ from tightlink.analysis.effects.opposite import Opposite, opposite
 from tightlink.experiment.metrics import listed, metrics
 from tightlink.experiment.summary import summary
 from tightlink.plots import palette
+from tightlink.report import ranks
 from tightlink.report.changes import changes, sentence, told
 from tightlink.report.sweep import Found
 from tightlink.report.sweep_opposite import headline, opposites
@@ -305,6 +307,17 @@ def test_a_latin_hypercube_with_whole_numbers_is_told_by_ranks(tmp_path: Path) -
     assert "one-way delay rises as link.wire.delay rises" in _found(tmp_path / "nine").sentence
     tl.sweep(base, keys, design="latin-hypercube", runs=3, output=tmp_path / "three")
     assert _found(tmp_path / "three").sentence.startswith("No response goes with a factor beyond chance")
+
+
+def test_chance_goes_with_a_factor_as_seldom_as_the_level_says() -> None:
+    """However many responses there are, and however few combinations."""
+    random, told = np.random.default_rng(1), 0
+    factors, responses = ["rate", "delay", "queue"], [f"response_{place}" for place in range(10)]
+    for _ in range(60):
+        cells = pl.DataFrame({name: random.random(8) for name in (*factors, *responses)})
+        told += not ranks.sentence(cells, factors, responses).startswith("No response goes with a factor beyond chance")
+    # 5 %, and three standard errors.
+    assert told <= 8
 
 
 def test_keys_that_are_tied_are_named(one_flow: str, tmp_path: Path) -> None:

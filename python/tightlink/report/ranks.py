@@ -16,14 +16,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from tightlink.analysis.effects.factors import in_si
-from tightlink.lazy import np, pl, stats
+from tightlink.analysis.traffic.by_chance import p_value
+from tightlink.lazy import Array, NDArray, np, pl, stats
 from tightlink.report.changes import response_name
 
-#: A correlation is told that chance has in one of so many orders.
-_LEVEL: Final = 0.01
+#: Of all correlations of a sweep, chance has one that is told in this share of cases at most (Bonferroni's bound).
+_LEVEL: Final = 0.05
+#: Up to so many combinations orders are drawn at random, as Student's t has too small probabilities for them.
+_FEW: Final = 30
+_ORDERS: Final = 9_999
+_SEED: Final = 1
 _MOST_TOLD: Final = 3
 #: Of fewer combinations no order is beyond chance.
 FEWEST: Final = 5
@@ -33,7 +39,7 @@ _ROUNDING: Final = 1e-9
 
 def sentence(cells: pl.DataFrame, factors: Sequence[str], responses: Sequence[str]) -> str:
     """Which responses go with which factors, by Spearman's rank correlation, the closest first."""
-    found: list[tuple[float, str, str]] = []
+    found: list[tuple[float, float, str, str]] = []
     for factor in factors:
         numbers = in_si(cells[factor].to_list())
         for response in responses if numbers is not None else ():
@@ -45,10 +51,9 @@ def sentence(cells: pl.DataFrame, factors: Sequence[str], responses: Sequence[st
                 or np.ptp(values[there]) <= _ROUNDING * np.abs(values[there]).max()
             ):
                 continue
-            ranks = stats.spearmanr(np.array(numbers[1])[there], values[there])
-            if ranks.pvalue < _LEVEL:
-                found.append((float(ranks.statistic), factor, response))
-    ranked = sorted(found, key=lambda each: -abs(each[0]))
+            found.append((*_correlation(np.array(numbers[1])[there], values[there]), factor, response))
+    beyond = [(rho, factor, response) for rho, p, factor, response in found if p * len(found) < _LEVEL]
+    ranked = sorted(beyond, key=lambda each: -abs(each[0]))
     if not ranked:
         return f"No response goes with a factor beyond chance (rank correlations over {cells.height} combinations)."
     told: dict[str, str] = {}
@@ -60,6 +65,30 @@ def sentence(cells: pl.DataFrame, factors: Sequence[str], responses: Sequence[st
     first, *others = list(told.values())[:_MOST_TOLD]
     first = f"{first[:-1].replace('(', '(rank correlation ')} over {cells.height} combinations)"
     return f"{'; '.join([first[0].upper() + first[1:], *others])}."
+
+
+def _correlation(one: Array, other: Array) -> tuple[float, float]:
+    """Spearman's rank correlation, and the probability of one at least as strong by chance.
+
+    >>> rho, p = _correlation(np.arange(6.0), np.arange(6.0))
+    >>> round(rho, 9), abs(p - 2 / 720) < 0.001
+    (1.0, True)
+    """
+    count = len(one)
+    ranks = [stats.rankdata(values) - (count + 1) / 2 for values in (one, other)]
+    length = float(np.linalg.norm(ranks[0]) * np.linalg.norm(ranks[1]))
+    if not length:
+        return 0.0, 1.0
+    rho = float(ranks[0] @ ranks[1]) / length
+    if count > _FEW:
+        return rho, float(stats.spearmanr(one, other).pvalue)
+    return rho, p_value(abs(rho) - _ROUNDING, np.abs(ranks[1][_orders(count)] @ ranks[0]) / length)
+
+
+@lru_cache(maxsize=4)
+def _orders(count: int) -> NDArray[np.int64]:
+    places = np.broadcast_to(np.arange(count), (_ORDERS, count))
+    return np.random.default_rng(_SEED).permuted(places, axis=1)
 
 
 def together(cells: pl.DataFrame, factor: str, factors: Sequence[str]) -> list[str]:
