@@ -85,7 +85,7 @@ def test_ranks(capsys: pytest.CaptureFixture[str]) -> None:
 def test_outliers(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["analyze", "outliers", COMPARED, "--algorithm", "congestion"]) == 0
     out = capsys.readouterr().out
-    assert "one algorithm is an outlier" in out
+    assert "one algorithm is an outlier\nwere all alike, about 13 would have one\n" in out
     found = _json(capsys, "outliers", COMPARED, "--algorithm", "congestion", "--responses", "loss")
     assert len(found["cells"]) == 16  # type: ignore[arg-type]
     assert cli.main(["analyze", "outliers", COMPARED, "--algorithm", "congestion", "--level", "5"]) == 2

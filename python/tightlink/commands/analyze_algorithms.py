@@ -75,7 +75,7 @@ def outliers(
         found = outlying.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
     return Finding(
         lambda: {"counts": counts(found), "cells": found},
-        lambda: _print_outliers(found),
+        lambda: _print_outliers(found, level),
         lambda: [charts.outlier_grid(found, least=least) for least in EFFECTS],
         named=True,
     )
@@ -145,9 +145,12 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
     ], words=[2])  # fmt: skip
 
 
-def _print_outliers(found: "pl.DataFrame") -> None:
-    number = int(found["outlier"].sum())
-    print_text(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier\n")
+def _print_outliers(found: "pl.DataFrame", level: float) -> None:
+    number, chance = int(found["outlier"].sum()), level * found.height
+    print_text(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier")
+    if chance >= 1:
+        print_text(f"were all alike, about {chance:.0f} would have one")
+    print_text()
     if not number:
         return
     table = counts(found)

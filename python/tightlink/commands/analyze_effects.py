@@ -15,7 +15,7 @@ from tightlink.analysis.effects import designed
 from tightlink.analysis.effects import interactions as crossed
 from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.effects.influence import influence
-from tightlink.analysis.effects.main import WEAK, held_against, main_effects
+from tightlink.analysis.effects.main import WEAK, held_against, main_effects, marked_by_chance
 from tightlink.analysis.effects.noise import against
 from tightlink.analysis.effects.ten_steps import Steps, steps
 from tightlink.analysis.effects.two_level import TwoLevel, gaps, two_level
@@ -79,7 +79,8 @@ def effects(
         for name, part in _apart(found, apart):
             crossing = None if pairs is None else dict(_apart(pairs, apart))[name]
             _print_effects(name, part, crossing)
-        _print_chance([*found["p"], *([] if pairs is None else pairs["p"])])
+        if chance := marked_by_chance([*found["p"], *([] if pairs is None else pairs["p"])]):
+            print_text(f"\n{chance}")
         _print_influence(psi, apart)
 
     facts = {"design": design.sentence(), "orthogonal": design.orthogonal, "changes_with": merged}
@@ -172,13 +173,6 @@ def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None
                 texts += [_effect(f"{row['factor']} × {row['other']}", row, short)]
                 named |= {alias.removeprefix("−") for alias in row["aliases"].split(", ")}
         print_text(f"{response:{width}}  {', '.join(texts) or 'nothing significant'}")
-
-
-def _print_chance(p_values: list[float]) -> None:
-    """How many marks mean nothing, where there are so many tests that some do."""
-    tests = sum(map(math.isfinite, p_values))
-    if tests * WEAK >= 1:
-        print_text(f"\n{tests} tests: were there no effect at all, about {tests * WEAK:.0f} of them would be marked")
 
 
 def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:

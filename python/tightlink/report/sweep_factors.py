@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.effects.influence import influence
-from tightlink.analysis.effects.main import held_against, main_effects
+from tightlink.analysis.effects.main import held_against, main_effects, marked_by_chance
 from tightlink.analysis.effects.noise import REPLICATIONS
 from tightlink.analysis.effects.two_level import gaps, two_level
 from tightlink.console import quantity
@@ -197,14 +197,14 @@ def _what_matters(found: Found) -> Section | None:
         else "No replications differ, so that effects are held against each other, and none stands out: how far each "
         "factor moves a response, its section says"
     )  # fmt: skip
-    names = ", ".join(map(response_name, responses))
+    names, tested = ", ".join(map(response_name, responses)), held_against(effects)
     left = f". Left out, as some runs have none: {', '.join(map(response_name, lacking))}" if lacking else ""
     low, high = (pl.col("factor").replace_strict(dict(zip(design.factors, ends, strict=True)))
                  for ends in zip(*design.levels, strict=True))  # fmt: skip
     table = psi.select("factor", low=low, high=high, Ψ="psi")
     return Section(
         "What matters",
-        f"{moved}. {design.sentence()}. {held_against(effects)}.",
+        ". ".join(filter(None, [moved, design.sentence(), tested, marked_by_chance(effects["p"])])) + ".",
         [
             Chart(
                 charts.significance_map(effects),

@@ -9,7 +9,7 @@ those of all factors together that are nearest to the response, by least squares
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tightlink.analysis.effects.designed import numbers
@@ -129,6 +129,18 @@ def sign(effect: float) -> str:
     ('+', '−', '', '')
     """
     return "+" if effect > 0 else "−" if effect < 0 else ""
+
+
+def marked_by_chance(p_values: Iterable[float]) -> str:
+    """How many marks mean nothing, where there are so many tests that some do; nothing where there are few.
+
+    >>> print(marked_by_chance([0.01, 0.5] * 20 + [math.nan]))
+    40 tests: were there no effect at all, about 2 of them would be marked
+    """
+    tests = sum(map(math.isfinite, p_values))
+    if tests * WEAK < 1:
+        return ""
+    return f"{tests} tests: were there no effect at all, about {tests * WEAK:.0f} of them would be marked"
 
 
 def held_against(effects: pl.DataFrame) -> str:
