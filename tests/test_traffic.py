@@ -248,6 +248,19 @@ def test_cycles_of_a_day_and_a_week() -> None:
         cycles(rng.normal(size=3600), 1.0)
 
 
+def test_cycles_around_zero_and_those_that_rounding_leaves() -> None:
+    hours = np.arange(24.0 * 7 * 3)
+    wave = 20 * np.cos(2 * np.pi * (hours - 14) / 24)
+    day = next(each for each in cycles(wave, 3600.0) if each.name == "day")
+    assert day.sentence().startswith("day: ±20 around zero, highest 14.0 h into it, p = ")
+    assert not any(each.there for each in cycles(hours, 3600.0))
+    assert "an amplitude of 20 around zero" in tl.analyze.oscillation(wave, 3600.0).sentence()
+    # What is left of a square wave without its day is lines of the spectrum, of which H cannot be told.
+    square = burstiness((hours % 24 < 12) - wave / 31.4, 3600.0)
+    assert square.hurst.low < 0.5
+    assert not square.sentence().startswith("a trend or a shift")
+
+
 def test_bursts_of_traffic_with_a_day_are_those_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hours = np.arange(28 * 24)
     noise = 30 * np.random.default_rng(3).normal(size=len(hours))

@@ -55,7 +55,10 @@ def traffic(
     frame = _over_time(table, interval)
     there = _series(table, frame, column, (begin_s, end_s), LEAST_BURSTS)
     varying = [series for series in there if (series.values != series.values[0]).any()]
-    found = {series.title: _described(series) for series in varying}
+    found = {}
+    for series in varying:
+        with named(table, series.title):
+            found[series.title] = _described(series)
     constant = [series.title for series in there if series.title not in found]
     if not there:
         raise TightlinkError(f"{table}: nothing between {begin_s:g} s and {end_s:g} s: expected values over time there")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.estimates import Estimate
-from tightlink.analysis.traffic.values import at_intervals
+from tightlink.analysis.traffic.values import at_intervals, mean_of
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
 from tightlink.numbers import grouped, significant
@@ -78,7 +78,7 @@ class Burstiness:
         also = f"{self.hurst_lowest.value:.2f} at the lowest frequencies, {variance} by the variance"
         found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {also})"
         spread = f"the standard deviation is {significant(100 * self.variation, 3)} % of the mean"
-        if self.hurst.value >= _DRIFT:
+        if h.value >= _DRIFT and h.low > _HALF:
             return f"a trend or a shift: {found}, which self-similar traffic does not have; {spread}"
         if self.bursty:
             return f"bursts at long time scales: {found}; {spread}"
@@ -110,7 +110,7 @@ def burstiness(values: ArrayLike, interval_s: float) -> Burstiness:
         no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55
     """
     values = at_intervals(values, interval_s, least=LEAST_VALUES)
-    mean = float(values.mean())
+    mean = mean_of(values)
     if np.ptp(values) == 0 or mean == 0:
         raise TightlinkError("the values do not vary, or are zero on average")
     scales, slope = _scales(values, interval_s)

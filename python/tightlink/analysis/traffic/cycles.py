@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tightlink.analysis.traffic.values import at_intervals
+from tightlink.analysis.traffic.values import ROUNDING, at_intervals, mean_of
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, stats
+from tightlink.numbers import significant
 
 _DAY_S: Final = 86_400.0
 #: In seconds, by name, as Smith 2009 has them (section 2).
@@ -47,7 +48,7 @@ class Cycle:
     amplitude: float
     """Amplitude of the cycle's sine, in the unit of the values."""
     relative_amplitude: float
-    """The amplitude over the mean of the values."""
+    """The amplitude over the mean of the values; infinite around zero."""
     peak_s: float
     """When it is highest: time after the begin of a period, where periods are counted from time zero."""
     ratio: float
@@ -69,9 +70,11 @@ class Cycle:
         """The finding, for people."""
         if not self.there:
             return f"{self.name}: no cycle, p = {self.p:.2g}"
-        percent = f"{100 * self.relative_amplitude:.{_DIGITS - 1}g} %"
+        around = f"±{self.amplitude:.{_DIGITS - 1}g} around zero"
+        if math.isfinite(self.relative_amplitude):
+            around = f"±{significant(100 * self.relative_amplitude, _DIGITS - 1)} % of the mean"
         hour = self.peak_s / 3600
-        return f"{self.name}: ±{percent} of the mean, highest {hour:.1f} h into it, p = {self.p:.2g}"
+        return f"{self.name}: {around}, highest {hour:.1f} h into it, p = {self.p:.2g}"
 
 
 def cycles(
@@ -122,13 +125,13 @@ def cycles(
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     left = np.abs(np.fft.rfft(values - design @ coefficients)) ** 2
     removed = {round(n * interval_s / period) for period in possible.values()}
-    mean = float(values.mean())
+    mean, least = mean_of(values), ROUNDING * float(np.abs(values).max())
     found = []
     for place, (name, period) in enumerate(possible.items()):
         cosine, sine = coefficients[2 + 2 * place : 4 + 2 * place]
         amplitude = float(np.hypot(cosine, sine))
         peak = float(np.arctan2(sine, cosine) % (2 * np.pi)) / (2 * np.pi) * period
-        ratio, p = _test(left, removed, n * interval_s / period, n * amplitude / 2)
+        ratio, p = _test(left, removed, n * interval_s / period, n * amplitude / 2) if amplitude > least else (0.0, 1.0)
         found.append(Cycle(name, period, amplitude, amplitude / abs(mean) if mean else np.inf, peak, ratio, p))
     return found
 

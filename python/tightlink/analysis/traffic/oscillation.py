@@ -13,7 +13,7 @@ from typing import Final
 
 from tightlink.analysis.traffic.by_chance import p_value
 from tightlink.analysis.traffic.red_noise import LEAST_CYCLES, Spectrum, largest_ratios
-from tightlink.analysis.traffic.values import at_intervals
+from tightlink.analysis.traffic.values import ROUNDING, at_intervals, mean_of
 from tightlink.lazy import Array, ArrayLike, np, pl
 from tightlink.numbers import grouped
 
@@ -27,8 +27,6 @@ SIMULATIONS: Final = 999
 _SEED: Final = 1
 #: Fewer values have too few frequencies to tell a peak from its surroundings.
 LEAST_VALUES: Final = 32
-#: What varies less than this share of its size is constant but for rounding.
-_CONSTANT: Final = 1e-12
 #: An oscillation in bursts has nearly as much power at multiples of its frequency: up to this one, a peak at a
 #: divisor with at least half the power is the oscillation itself.
 _MULTIPLES: Final = 6
@@ -51,7 +49,7 @@ class Oscillation:
     amplitude: float
     """Amplitude of the sine with the variance of the octave around the peak, less what noise puts there."""
     relative_amplitude: float
-    """The amplitude over the size of the mean."""
+    """The amplitude over the size of the mean; infinite around zero."""
     ratio: float
     """The largest power in units of the noise at its frequency."""
     critical_ratio: float
@@ -93,6 +91,8 @@ class Oscillation:
             return f"no oscillation: the largest peak, at {period}, has p = {self.p:.2g}"
         percent = 100 * self.relative_amplitude
         amplitude = f"{percent:{'.0f' if percent >= 1 else '.1g'}} % of the mean"
+        if math.isinf(percent):
+            amplitude = f"{self.amplitude:.3g} around zero"
         if not self.oscillates:
             return (
                 f"no oscillation that counts: a period of {period}, but an amplitude of {amplitude}, p = {self.p:.2g}"
@@ -139,9 +139,9 @@ def oscillation(
     from scipy.signal import detrend
 
     values = at_intervals(values, interval_s, least=LEAST_VALUES)
-    count, mean = len(values), float(values.mean())
+    count, mean = len(values), mean_of(values)
     series = pl.DataFrame({"time_s": begin_s + interval_s * np.arange(count), "value": values})
-    if _constant(values) or np.abs(detrend(values)).max() <= _CONSTANT * np.abs(values).max():
+    if _constant(values) or np.abs(detrend(values)).max() <= ROUNDING * np.abs(values).max():
         nothing: Array = np.empty(0)
         return Oscillation(count, interval_s, mean, math.nan, math.nan, 0.0, 0.0, 0.0, math.nan, math.nan, 1.0, level,
                            series, _frame(nothing, nothing, nothing, math.nan))  # fmt: skip
@@ -174,7 +174,7 @@ def oscillation(
 
 
 def _constant(values: Array) -> bool:
-    return bool(np.ptp(values) <= _CONSTANT * np.abs(values).max())
+    return bool(np.ptp(values) <= ROUNDING * np.abs(values).max())
 
 
 def _frame(frequency: Array, power: Array, background: Array, critical: float) -> pl.DataFrame:

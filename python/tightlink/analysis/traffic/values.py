@@ -11,10 +11,14 @@ Example:
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from tightlink.analysis.computable import unusable
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np
+
+#: What is this small beside the largest value is what rounding leaves of none.
+ROUNDING: Final = 1e-12
 
 
 def numbers(values: ArrayLike) -> Array:
@@ -41,6 +45,16 @@ def at_intervals(values: ArrayLike, interval_s: float = 1.0, *, least: int) -> A
     if len(found) < least or not np.isfinite(found).all():
         raise TightlinkError(f"{len(found)} values: expected at least {least}, all of them finite")
     return found
+
+
+def mean_of(values: Array) -> float:
+    """The mean of values; zero where it is so but for rounding, so that nothing is a share of it.
+
+    >>> mean_of(np.array([0.1, 0.2, -0.3])), mean_of(np.array([1.0, 2.0]))
+    (0.0, 1.5)
+    """
+    mean = float(values.mean())
+    return mean if abs(mean) > ROUNDING * float(np.abs(values).max(initial=0.0)) else 0.0
 
 
 def positive(name: str, value: float, *, endless: bool = False) -> None:
