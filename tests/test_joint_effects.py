@@ -89,3 +89,9 @@ def test_power_is_that_of_a_simulated_test() -> None:
         assert larger == sorted(larger)
         assert larger[-1] == 1.0
     assert math.isnan(power(math.nan, 0, 0.1, 0.01))
+
+
+def test_a_share_of_a_mean_below_zero_has_the_sign_of_the_effect() -> None:
+    runs = pl.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [-4.0, -2.0, -4.1, -1.9]})
+    row = joint_effects(runs, ["a", "b"], ["y"]).row(0, named=True)
+    assert (row["term"], row["sign"], row["relative_effect"]) == ("a", "+", pytest.approx(2.1 / 3))

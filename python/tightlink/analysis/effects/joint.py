@@ -53,8 +53,8 @@ def joint_effects(
     Returns:
         A row for each term and response: term, aliases (what has the same column), order (1 of a single factor),
         response, scale ("log" or "linear"), effect (high less low, in that scale), relative_effect (as a share of the
-        low level, or of the mean if linear), error (standard error of effect), freedom (degrees of it), t, p (NaN if
-        nothing is left), p_lenth, sign ("+", "−").
+        low level, or of the size of the mean if linear), error (standard error of effect), freedom (degrees of it), t,
+        p (NaN if nothing is left), p_lenth, sign ("+", "−").
     """
     values = numbers(runs, responses)
     models: dict[bytes, _Model | None] = {}
@@ -119,7 +119,7 @@ def _of_response(model: _Model, response: str, values: Array) -> list[dict[str, 
             "response": response,
             "scale": "log" if log else "linear",
             "effect": float(effect),
-            "relative_effect": math.expm1(effect) if log else float(effect) / mean if mean else math.nan,
+            "relative_effect": math.expm1(effect) if log else float(effect) / abs(mean) if mean else math.nan,
             "error": float(error),
             "freedom": model.freedom,
             "t": float(effect / error) if error else math.nan,
