@@ -122,10 +122,11 @@ docs-reference: setup ## Fill in the tables of the reference pages again
 lint: setup ## Check format, style, types and the direction of imports
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-rust lint-python
 
+# With the profile of the tests: macros and build scripts that were compiled for these are not compiled again.
 lint-rust:
 	cargo fmt --check
-	$(ALONE) cargo clippy --quiet --workspace --all-targets -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" $(ALONE) cargo doc --quiet --no-deps --workspace --exclude tightlink-python
+	$(ALONE) cargo clippy --quiet --profile test --workspace --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(ALONE) cargo doc --quiet --profile test --no-deps --workspace --exclude tightlink-python
 
 lint-python: setup
 	$(BIN)/ruff format --check $(CHECKED)
