@@ -75,7 +75,7 @@ check-wheel: wheel ## Install the wheel where nothing else is, and run every com
 	$(BIN)/python tests/wheel.py dist/*.whl
 
 check-lowest: wheel ## Run the tests with the lowest versions that pyproject.toml allows (LOWEST="tests/test_cli.py …": these)
-	$(PYTHON) tests/lowest.py dist/*.whl $(LOWEST)
+	$(BIN)/python tests/lowest.py dist/*.whl $(LOWEST)
 
 check-platforms: setup ## Check what can be checked here of macOS, Windows and WebAssembly
 	.ci/platforms

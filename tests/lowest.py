@@ -36,10 +36,11 @@ def main() -> int:
         place = Path(temporary)
         (place / "constraints.txt").write_text("\n".join(constraints()), encoding="utf-8")
         print(*constraints(), sep="\n")
-        venv.create(place / "env", with_pip=True)
+        venv.create(place / "env")
         python = place / "env" / "bin" / "python"
-        # Python compiles what it imports; compiling all of it takes as long as the installation.
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--no-compile"]
+        # By the pip that is there, as to install another takes seconds. Python compiles what it imports; compiling all of
+        # it takes as long as the installation.
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-compile"]
         pip += ["--constraint", str(place / "constraints.txt")]
         subprocess.run([*pip, f"{Path(wheel).resolve()}[cluster,notebook]", *_TOOLS], check=True)
         test = [

@@ -107,7 +107,7 @@ def main() -> int:
     wheel = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory(prefix="tightlink-wheel-") as temporary:
         place = Path(temporary)
-        venv.create(place / "env", with_pip=True)
+        venv.create(place / "env")
         (place / "path").mkdir()
         words = environment(place / "path", SYSTEM)
         words["PATH"] = f"{place / 'env' / 'bin'}:{words['PATH']}"
@@ -115,8 +115,10 @@ def main() -> int:
         here = place / "work"
         here.mkdir()
         user = User(here, words)
-        # Python compiles what it imports; compiling all of it takes as long as the installation.
-        user.run(["pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", str(wheel)])
+        # By the pip that is there, as to install another takes seconds. Python compiles what it imports; compiling all of
+        # it takes as long as the installation.
+        pip = [sys.executable, "-m", "pip", "--python", str(place / "env" / "bin" / "python"), "install", "--quiet"]
+        user.run([*pip, "--disable-pip-version-check", "--no-compile", str(wheel)])
         user.check_commands()
         user.check_readme()
         for failure in user.failures:
