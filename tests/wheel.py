@@ -49,11 +49,11 @@ COMMANDS: Final = """
     sweep examples/screening.toml --design fractional --resolution 4 --replications 2 -j 2 -o screened
         --vary topology.net.bottleneck.queue="10 packets,50 packets" --vary traffic.bulk.tcp.recovery=newreno,sack
         --vary traffic.bulk.tcp.delayed_acks=false,true
-    study one-flow -j 2 -o studied
+    study one-flow --claims
     study evaluation --congestion cubic,reno --tests ramp-up -o evaluated
     new network lte -o lte.toml
     new study my_study
-    study my_study.py --claims
+    study my_study.py -o studied
     run lte.toml --set duration="2 s"
     new four-tier --set sources=high --set duration="2 s" --scale 0.01
     plan maxflow examples/slow-router.toml --set duration="1 s"
@@ -121,6 +121,7 @@ def main() -> int:
         user.run([*pip, "--disable-pip-version-check", "--no-compile", str(wheel)])
         user.check_commands()
         user.check_readme()
+        user.check_files()
         for failure in user.failures:
             print(failure, file=sys.stderr)
         print(f"{user.done} commands of {wheel.name} ran, {len(user.failures)} failures")
@@ -178,9 +179,16 @@ class User:
             done = self.run(["python", "-W", "error", "-c", code])
             if done.returncode != 0:
                 self.failures.append(f"README.md: {done.stdout}")
-        where = self.run(["python", "-c", "import tightlink; print(tightlink.__file__)"]).stdout
-        if "site-packages" not in where:
+
+    def check_files(self) -> None:
+        """That every file of the package is there, and what is imported: no command reads the texts of all studies."""
+        sources = ROOT / "python"
+        where = Path(self.run(["python", "-c", "import tightlink; print(tightlink.__file__)"]).stdout.strip()).parent
+        if "site-packages" not in where.parts:
             self.failures.append(f"imported from {where}")
+        for file in (sources / "tightlink").rglob("*"):
+            if "__pycache__" not in file.parts and not (where.parent / file.relative_to(sources)).exists():
+                self.failures.append(f"not in the wheel: {file.relative_to(sources)}")
 
 
 if __name__ == "__main__":
