@@ -49,11 +49,11 @@ COMMANDS: Final = """
     sweep examples/screening.toml --design fractional --resolution 4 --replications 2 -j 2 -o screened
         --vary topology.net.bottleneck.queue="10 packets,50 packets" --vary traffic.bulk.tcp.recovery=newreno,sack
         --vary traffic.bulk.tcp.delayed_acks=false,true
-    study one-flow --claims
+    study one-flow -j 2 -o studied
     study evaluation --congestion cubic,reno --tests ramp-up -o evaluated
     new network lte -o lte.toml
     new study my_study
-    study my_study.py -o studied
+    study my_study.py --claims
     run lte.toml --set duration="2 s"
     new four-tier --set sources=high --set duration="2 s" --scale 0.01
     plan maxflow examples/slow-router.toml --set duration="1 s"
