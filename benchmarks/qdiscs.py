@@ -29,6 +29,22 @@ RATE_BPS = 10_000_000
 DURATION_S = 30
 #: A queue of Linux is as old when the first packet comes: its controller waits for half a second at first.
 OLD_NS = 10_080_000_000
+#: What sch_pie.c does with a probability beyond one, and is meant to do.
+BOUND = (("if (vars->prob < oldprob) {", "if (vars->prob > MAX_PROB) {"),)
+#: Where sch_pie.c is not the text of RFC 8033, or takes what that leaves open otherwise than it is here, and the text.
+PIE_OF_RFC = (
+    *BOUND,
+    # §5.4, which is optional: drops are spread.
+    ("if (vars->accu_prob < (MAX_PROB / 100) * 85)", "if (0)"),
+    ("if (vars->accu_prob >= (MAX_PROB / 2) * 17)", "if (0)"),
+    # §4.2: the delay at an update, which is that of the last packet to leave there.
+    ("qdelay = vars->qdelay;", "qdelay = delay_of_line(backlog);"),
+    ("backlog ? now - pie_get_enqueue_time(skb) : 0", "vars->qdelay"),
+    ("if (qdelay > (PSCHED_NS2TICKS(250 * NSEC_PER_MSEC)))", "if (0)"),
+    ("vars->prob - vars->prob / 64", "vars->prob - vars->prob / 50"),
+    # §4.1: two packets of 1 KiB.
+    ("if (backlog < 2 * mtu)", "if (backlog <= 2048)"),
+)
 #: CoDel that drops nothing: options of FQ-CoDel here and there, by their numbers in pkt_sched.h, in microseconds.
 IDLE = {"target": "90 s", "interval": "100 s"}
 IDLE_THERE = ("1=90000000", "3=100000000")
@@ -68,9 +84,16 @@ def fq_codel(load: float, flows: int) -> Case:
 def fq_pie(load: float, flows: int, *, bounded: bool) -> Case:
     """FQ-PIE, in Linux as it is or with a probability that ends at one, as it is meant to."""
     queue = {"kind": "fq-pie", "limit": "10240 packets", "update": "15 ms"}
-    changed = (("if (vars->prob < oldprob) {", "if (vars->prob > MAX_PROB) {"),) if bounded else ()
+    changed = BOUND if bounded else ()
     title = "fq-pie, at most 1" if bounded else "fq-pie"
     return Case(title, queue, ("pie", "fq_pie"), ("1=10240",), load, flows, 5, changed)
+
+
+def pie(load: float, flows: int, *, of_rfc: bool) -> Case:
+    """PIE, in Linux as it is or as RFC 8033 has it."""
+    queue = {"kind": "pie", "limit": "10001 packets"}
+    title, changed = ("pie, the RFC's", PIE_OF_RFC) if of_rfc else ("pie", ())
+    return Case(title, queue, ("pie",), ("2=10000",), load, flows, 5, changed)
 
 
 CASES = (
@@ -79,6 +102,8 @@ CASES = (
     *(fq_codel(load, flows) for load, flows in ((0.95, 1), (1.3, 3), (1.3, 8))),
     *(fq_pie(load, flows, bounded=True) for load, flows in ((1.05, 1), (0.95, 3), (1.3, 3), (1.3, 8))),
     *(fq_pie(load, flows, bounded=False) for load, flows in ((1.05, 1), (1.3, 3))),
+    *(pie(load, flows, of_rfc=True) for load, flows in ((1.05, 1), (0.95, 3), (1.3, 3), (1.3, 8))),
+    *(pie(load, flows, of_rfc=False) for load, flows in ((1.05, 1), (0.95, 3), (1.3, 3), (1.3, 8))),
 )
 
 

@@ -399,3 +399,20 @@ def test_codel_and_fq_codel_drop_what_linux_drops(name: str, duration: str, queu
     linux = Path(__file__).parent / "data" / "linux" / f"{name}-drops.txt"
     assert dropped == [int(number) for number in linux.read_text().split()]
     assert len(dropped) > least
+
+
+#: Twice what the line carries for 2 s, then 0.9 of it, so that no packet waits, and after three seconds twice as much again.
+CALM = """\
+duration = "6 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms", queue = { kind = "pie", limit = "10000 packets" } }
+traffic.calm = { kind = "cbr", from = "a", to = "b", rate = "9 Mbit/s", udp.datagram = "1472 B" }
+traffic.flood = { kind = "cbr", from = "a", to = "b", rate = "11 Mbit/s", udp.datagram = "1472 B", stop = "2 s" }
+traffic.again = { kind = "cbr", from = "a", to = "b", rate = "11 Mbit/s", udp.datagram = "1472 B", start = "5 s" }
+"""
+
+
+def test_pie_fades_while_no_packet_waits_though_the_line_be_busy() -> None:
+    """RFC 8033 §4.2: delay is what waits; without any, 0.98 of the probability is left of each update, and a burst passes again."""
+    dropped = tl.simulate(tl.loads(CALM), trace=True).packets.filter(event="d")["time_s"]
+    assert dropped.is_between(1, 2).sum() > 100
+    assert dropped.is_between(5, 5.15).sum() == 0 < dropped.is_between(5.15, 6).sum()

@@ -91,6 +91,10 @@ typedef int spinlock_t;
 typedef u64 psched_time_t;
 extern u64 now_ns;
 #define ktime_get_ns() now_ns
+/* When the line has sent what is on it, and what it carries: what a queue here knows of its link. */
+extern u64 free_at_ns, line_bps;
+#define delay_of_line(waiting) \
+    ((waiting) ? PSCHED_NS2TICKS(max(free_at_ns, now_ns) - now_ns + (u64)(waiting) * 8 * NSEC_PER_SEC / line_bps) : 0)
 #define psched_get_time() PSCHED_NS2TICKS(now_ns)
 #define jiffies ((unsigned long)(now_ns / (NSEC_PER_SEC / HZ)))
 #define usecs_to_jiffies(us) (((u64)(us) * HZ + USEC_PER_SEC - 1) / USEC_PER_SEC)

@@ -3,7 +3,7 @@
  * Arguments: bits per second, then options as NUMBER=VALUE, and seed=VALUE. Reads "nanoseconds,flow,bytes" of packets in the
  * order in which they come; writes "number,dropped or sent,nanoseconds", where what is sent begins to be. */
 
-u64 now_ns;
+u64 now_ns, free_at_ns, line_bps;
 struct timer_list *timer;
 struct nlattr *options[64];
 
@@ -46,7 +46,8 @@ static struct sk_buff *arrival(u64 *at)
 
 int main(int count, char **arguments)
 {
-    const u64 rate = strtoull(arguments[1], NULL, 10), never = UINT64_MAX;
+    const u64 never = UINT64_MAX;
+    line_bps = strtoull(arguments[1], NULL, 10);
     struct net_device device = {.mtu = 1500};
     struct Qdisc *queue = calloc(1, sizeof *queue + QUEUE.priv_size);
     static struct nlattr given[64];
@@ -60,13 +61,13 @@ int main(int count, char **arguments)
     *queue = (struct Qdisc){.ops = &QUEUE, .dev = &device};
     if (QUEUE.init(queue, given, NULL))
         return 1;
-    u64 comes = 0, free_at = 0;
+    u64 comes = 0;
     /* When the line becomes free it asks, though nothing wait: that is when a queue learns that it is empty. */
     bool asks = false;
     struct sk_buff *next = arrival(&comes);
     while (next || queue->q.qlen) {
         const u64 expires = timer && timer->armed ? timer->at * (NSEC_PER_SEC / HZ) : never;
-        const u64 leaves = queue->q.qlen || asks ? max(free_at, now_ns) : never;
+        const u64 leaves = queue->q.qlen || asks ? max(free_at_ns, now_ns) : never;
         now_ns = min(min(expires, leaves), next ? comes : never);
         if (now_ns == expires) {
             timer->armed = false;
@@ -76,7 +77,7 @@ int main(int count, char **arguments)
             struct sk_buff *skb = queue->ops->dequeue(queue);
             asks = skb;
             if (skb) {
-                free_at = now_ns + (u64)skb->len * 8 * NSEC_PER_SEC / rate;
+                free_at_ns = now_ns + (u64)skb->len * 8 * NSEC_PER_SEC / line_bps;
                 told(skb, "sent");
             }
         }

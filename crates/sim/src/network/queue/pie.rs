@@ -3,7 +3,7 @@
 //!
 //! On a line of constant rate the delay of the queue is known exactly at every instant: it is the time until
 //! the line is free, and falls evenly from arrival to arrival. So the updates between two arrivals are made at
-//! the second, and need no event. Of the optional parts (§5) there are ECN (§5.1) and the cap of the
+//! the second, and need no event. Where no packet waits there is none, whatever is on the line. Of the optional parts (§5) there are ECN (§5.1) and the cap of the
 //! increment (§5.5).
 
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ impl Controller {
         calm
     }
 
-    /// Whether an arrival may be chosen to tell its sender, where so many bytes wait and are in service, and the delay is that.
+    /// Whether an arrival may be chosen to tell its sender, where so many bytes wait, and the delay is that.
     pub(super) fn may_choose(&self, law: Law, delay_s: f64, bytes: u64) -> bool {
         let short = delay_s < law.target_s / 2.0 && self.probability < MILD || bytes <= law.short_bytes;
         self.burst_s == 0.0 && !short
@@ -139,6 +139,8 @@ struct State {
     controller: Controller,
     /// Updates made so far.
     updates: u64,
+    /// When the last packet that joined enters the line, in seconds: from then on none waits.
+    begins_s: f64,
     stream: Stream,
 }
 
@@ -150,13 +152,14 @@ impl State {
             if at_s > now_s {
                 return;
             }
-            if at_s >= free_s && self.controller.is_at_rest(self.law) {
+            if at_s >= self.begins_s && self.controller.is_at_rest(self.law) {
                 // Nothing changes until a packet comes: the rest at once.
                 self.updates = updates_until(self.law.update_s, now_s);
                 return;
             }
             self.updates += 1;
-            self.controller.update(self.law, (free_s - at_s).max(0.0), false);
+            let delay_s = if at_s < self.begins_s { free_s - at_s } else { 0.0 };
+            self.controller.update(self.law, delay_s, false);
         }
     }
 }
@@ -178,22 +181,27 @@ impl Discipline for Pie {
             law,
             controller: Controller::new(law),
             updates: 0,
+            begins_s: 0.0,
             stream: Stream::new(site.seed, site.link, 0, "queue"),
         }))
     }
 
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
         self.0.catch_up(arrival.now.seconds(), arrival.free_s);
-        let State { spec, law, controller, stream, .. } = &mut *self.0;
-        if !arrival.fits(spec.limit) {
+        let State { spec, law, controller, stream, begins_s, .. } = &mut *self.0;
+        let verdict = if !arrival.fits(spec.limit) {
             Verdict::Refuse(Refusal::Full)
-        } else if controller.may_choose(*law, controller.delay_s, arrival.bytes)
+        } else if controller.may_choose(*law, controller.delay_s, arrival.waiting_bytes())
             && stream.chance(controller.probability)
         {
             Verdict::too_long(spec.ecn && arrival.capable && controller.marks())
         } else {
             Verdict::Take
+        };
+        if !matches!(verdict, Verdict::Refuse(_)) {
+            *begins_s = arrival.free_s.max(arrival.now.seconds());
         }
+        verdict
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
@@ -244,7 +252,9 @@ mod tests {
                     (probability, delay_s, burst_s, state.updates)
                 };
                 prop_assert_eq!(seen(&late), seen(&punctual));
-                free_s = free_s.max(now_s) + work_s;
+                let begins_s = free_s.max(now_s);
+                (late.begins_s, punctual.begins_s) = (begins_s, begins_s);
+                free_s = begins_s + work_s;
             }
         }
     }
