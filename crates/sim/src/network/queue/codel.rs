@@ -108,55 +108,87 @@ impl Control {
         lost: &mut Lost,
     ) -> Option<Waiting> {
         let now = units(now.seconds());
-        let (head, late) = self.take(law, line, spare_bytes, now);
-        let Some(mut head) = head else {
-            self.dropping = false;
+        let Some(head) = line.pop() else {
+            (self.first_above, self.dropping) = (None, false);
             return None;
         };
-        if !self.dropping {
-            if !late {
-                return Some(head);
+        let late = self.is_late(law, &head, line.bytes(), spare_bytes, now);
+        if self.dropping {
+            self.dropping = late;
+            if late && now >= self.drop_next {
+                return self.go_on(law, head, line, spare_bytes, now, lost);
             }
-            let next = if marks(law, &mut head) {
-                Some(head)
-            } else {
-                lost.push((head, Refusal::Managed));
-                self.take(law, line, spare_bytes, now).0
-            };
+        } else if late {
+            let next = self.tell(law, head, line, spare_bytes, now, lost);
             // Though nothing be left of the line, as may be where others wait.
             self.begin(law, now);
-            return next;
+            return next.map(|(next, _)| next);
         }
-        self.dropping = late;
+        Some(head)
+    }
+
+    /// More packets are due to be dropped.
+    #[cold]
+    fn go_on(
+        &mut self,
+        law: Law,
+        mut head: Waiting,
+        line: &mut Fifo,
+        spare_bytes: i64,
+        now: i64,
+        lost: &mut Lost,
+    ) -> Option<Waiting> {
         while self.dropping && now >= self.drop_next {
             self.count = self.count.wrapping_add(1);
             self.step();
-            if marks(law, &mut head) {
-                self.drop_next = self.after(law, self.drop_next);
-                break;
-            }
-            lost.push((head, Refusal::Managed));
-            let (next, late) = self.take(law, line, spare_bytes, now);
+            let marks = law.ecn && head.packet.is_capable();
+            let (next, late) = self.tell(law, head, line, spare_bytes, now, lost)?;
+            head = next;
             self.dropping = late;
-            head = next?;
             if late {
                 self.drop_next = self.after(law, self.drop_next);
+            }
+            if marks {
+                break;
             }
         }
         Some(head)
     }
 
-    /// The first packet of `line`, and whether the queue has been long for long (§5.6).
-    fn take(&mut self, law: Law, line: &mut Fifo, spare_bytes: i64, now: i64) -> (Option<Waiting>, bool) {
-        let head = line.pop();
-        let long = |head: &Waiting| now - units(head.since_s) >= law.target && line.bytes() as i64 > spare_bytes;
-        if !head.as_ref().is_some_and(long) {
+    /// Whether the queue has been long for long, as its first packet tells that leaves `bytes` behind (§5.6).
+    #[inline]
+    fn is_late(&mut self, law: Law, head: &Waiting, bytes: u64, spare_bytes: i64, now: i64) -> bool {
+        if now - units(head.since_s) < law.target || bytes as i64 <= spare_bytes {
             self.first_above = None;
-            return (head, false);
+            return false;
         }
         // Seen for the first time, it has not been above for an interval.
-        let first_above = *self.first_above.get_or_insert(now + law.interval);
-        (head, now > first_above)
+        now > *self.first_above.get_or_insert(now + law.interval)
+    }
+
+    /// Tells a sender: its packet is marked and stays the next, or is lost and the one behind it is looked at. Beside it, whether
+    /// the queue has been long for long.
+    #[cold]
+    fn tell(
+        &mut self,
+        law: Law,
+        mut head: Waiting,
+        line: &mut Fifo,
+        spare_bytes: i64,
+        now: i64,
+        lost: &mut Lost,
+    ) -> Option<(Waiting, bool)> {
+        if law.ecn && head.packet.is_capable() {
+            head.marked = true;
+            return Some((head, true));
+        }
+        lost.push((head, Refusal::Managed));
+        let Some(next) = line.pop() else {
+            (self.first_above, self.dropping) = (None, false);
+            return None;
+        };
+        let late = self.is_late(law, &next, line.bytes(), spare_bytes, now);
+        Some((next, late))
     }
 
     /// The drop state begins (§5.5).
@@ -197,13 +229,6 @@ impl Control {
     fn after(&self, law: Law, at: i64) -> i64 {
         at + ((law.interval * i64::from(self.inverse_root)) >> 16)
     }
-}
-
-/// Whether a packet that is to tell its sender is marked, and stays; it is lost otherwise.
-fn marks(law: Law, head: &mut Waiting) -> bool {
-    let marks = law.ecn && head.packet.is_capable();
-    head.marked |= marks;
-    marks
 }
 
 /// A CoDel queue.
