@@ -245,6 +245,14 @@ def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_f
     )
 
 
+@pytest.mark.parametrize("fragment", ["#100%", "#link.bottleneck.rate=4%20Mbit%2Fs&loss=1%"])
+def test_a_link_that_was_cut_opens_the_page(fragment: str, one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
+    rate = "4 Mbit/s" if "rate" in fragment else "2 Mbit/s"
+    wanted = tl.loads(one_flow).set("link.bottleneck.rate", rate)
+    assert opened(chromium, one[0], fragment=fragment)["digest"] == tl.simulate(wanted).manifest["digest"]
+    assert chromium.console == []
+
+
 def test_an_error_is_shown_in_place_and_the_last_run_stays(chromium: Page, tmp_path: Path) -> None:
     scenario = tl.loads("""
         duration = "1 s"

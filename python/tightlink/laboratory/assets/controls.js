@@ -17,6 +17,15 @@ export function named({ key, choice }) {
   return rest.length ? `${name}: ${NAMES[what] ?? what.replaceAll(".", " ").replaceAll("_", " ")}` : key;
 }
 
+/** A part of a link; one that was not encoded, or was cut, stays as it is. @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Sliders that have been made: a notebook has several laboratories in one document. */
 let known = 0;
 
@@ -88,7 +97,7 @@ export class Controls {
 
   /** Moves the sliders as a link says; keys that are unknown here stay out. @param {string} fragment */
   follow(fragment) {
-    const wanted = new Map(fragment.replace(/^#/, "").split("&").map((pair) => /** @type {[string, string]} */ (pair.split("=").map(decodeURIComponent))));
+    const wanted = new Map(fragment.replace(/^#/, "").split("&").map((pair) => /** @type {[string, string]} */ (pair.split("=").map(decoded))));
     this.positions = this.given.sliders.map(({ key, texts, start }) => {
       const place = texts.indexOf(wanted.get(key) ?? "");
       return place < 0 ? start : place;
