@@ -246,7 +246,9 @@ def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_f
 
 
 @pytest.mark.parametrize("fragment", ["#100%", "#link.bottleneck.rate=4%20Mbit%2Fs&loss=1%"])
-def test_a_link_that_was_cut_opens_the_page(fragment: str, one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
+def test_a_link_that_was_cut_opens_the_page(
+    fragment: str, one: tuple[Path, Any], chromium: Page, one_flow: str
+) -> None:
     rate = "4 Mbit/s" if "rate" in fragment else "2 Mbit/s"
     wanted = tl.loads(one_flow).set("link.bottleneck.rate", rate)
     assert opened(chromium, one[0], fragment=fragment)["digest"] == tl.simulate(wanted).manifest["digest"]
@@ -272,6 +274,8 @@ def test_an_error_is_shown_in_place_and_the_last_run_stays(chromium: Page, tmp_p
             scenario.set(key, value).resolve()
         caught.value.file = None
         assert chromium.run("document.querySelector('.error').textContent") == caught.value.sentence()
+        # The address says where the sliders are, also there.
+        chromium.wait(f"location.hash.startsWith('#{key}=')")
         move(chromium, {0: 0, 1: 1})
     move(chromium, {0: 0, 1: 0})
     assert chromium.run("document.querySelector('.error').hidden")
@@ -319,6 +323,37 @@ def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
     chromium.wait(f"{sweep}.querySelector('[role=status]').textContent.endsWith('runs')")
     assert chromium.run(f"Boolean({sweep}.querySelector('canvas'))")
     assert chromium.console == []
+
+
+def test_packets_are_asked_for_again_before_they_are_there(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    film = "document.querySelectorAll('details')[0]"
+    chromium.run(f"({LAB}.laboratory.charts.zoom([2, 4]), {film}.open = true)")
+    chromium.run(f"for (let time = 0; time < 3; time += 1) {film}.querySelector('button').click()")
+    chromium.wait(f"{film}.querySelector('[role=status]').textContent === '2 s to 4 s'")
+    assert chromium.console == []
+    # The film is of the packets that are here, whatever the charts show by now.
+    chromium.run(f"{LAB}.laboratory.charts.zoom([6, 7])")
+    chromium.wait(f"{film}.querySelector('[role=status]').textContent.startsWith('the charts')")
+    time = f"{film}.querySelector('input[type=range]')"
+    chromium.run(f"({time}.value = '500', {time}.dispatchEvent(new Event('input')))")
+    assert chromium.run(f"{time}.getAttribute('aria-valuetext')") == "3 s"
+
+
+def test_a_sweep_is_of_the_positions_with_which_it_began(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
+    file, sliders = one
+    opened(chromium, file)
+    sweep = "document.querySelectorAll('details')[1]"
+    keys = [slider["key"] for slider in sliders]
+    texts = sliders[keys.index("link.bottleneck.queue.limit")]["texts"]
+    chromium.run(f"{sweep}.open = true")
+    chromium.run(f"{sweep}.querySelector('select').value = {keys.index('link.bottleneck.queue.limit')}")
+    chromium.run(f"{sweep}.querySelector('button').click()")
+    move(chromium, position(sliders, "link.bottleneck.rate", "4 Mbit/s"))
+    chromium.wait(f"{sweep}.querySelector('[role=status]').textContent.endsWith('runs')")
+    heard = chromium.run(f"{sweep}.querySelector('[role=img]').getAttribute('aria-label')")
+    last = tl.simulate(tl.loads(one_flow).set("link.bottleneck.queue", texts[-1])).flows
+    assert heard.endswith(f"{texts[-1]}: ftp {quantity('goodput_bps', last['goodput_bps'].item())}")
 
 
 def test_a_sweep_draws_who_gets_how_much(chromium: Page, tmp_path: Path) -> None:
@@ -438,6 +473,19 @@ def test_the_goodput_of_many_flows_has_a_key(chromium: Page, tmp_path: Path) -> 
     shade = chromium.run(f"getComputedStyle({keys}[0].firstChild).backgroundColor")
     flows = "document.querySelectorAll('.flows .key i')"
     assert shade not in chromium.run(f"[...{flows}].map((each) => getComputedStyle(each).backgroundColor)")
+
+
+def test_what_is_unfolded_follows_the_width(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    unfold(chromium)
+    try:
+        for width in (400, 1200):
+            chromium.size(width, 800)
+            drawn = "[...document.querySelectorAll('details .uplot')].map((each) => each.clientWidth)"
+            chromium.wait(f"{drawn}.every((wide) => wide > {0.6 * width} && wide < {width})")
+            assert chromium.run("document.documentElement.scrollWidth") <= width
+    finally:
+        chromium.size(1200, 1000)
 
 
 @pytest.mark.parametrize("width", [400, 700, 880, 1120, 1400])

@@ -75,7 +75,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const charts = new Charts(charts_, (from, to) => packets.span(from, to));
   const bands = new Bands(charts_, charts);
   const controls = new Controls(panel, given, more.positions, (positions) => simulate(positions));
-  new Sweep(sweep_, given, make, () => controls.positions);
+  const sweep = new Sweep(sweep_, given, make, () => controls.positions);
 
   const tell = () => {
     if (now) status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
@@ -95,10 +95,19 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     root.dataset.drawnMs = String(drawn);
   };
 
+  /** For a window of another width, or other colours. */
+  const redraw = () => {
+    showAll();
+    packets.redraw();
+    sweep.draw();
+  };
+
   /** @param {number[]} positions */
   async function simulate(positions) {
     const number = ++wanted;
     const begin = performance.now();
+    clearTimeout(resting);
+    if (more.fragment) resting = setTimeout(() => history.replaceState(null, "", `#${controls.fragment}`), REST);
     const late = setTimeout(() => (stop.hidden = false), QUIET);
     try {
       const answer = await engine.run({ positions, samples: SAMPLES });
@@ -117,8 +126,6 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       now = found;
       showAll();
       root.dataset.wholeMs = String(performance.now() - begin);
-      clearTimeout(resting);
-      if (more.fragment) resting = setTimeout(() => history.replaceState(null, "", `#${controls.fragment}`), REST);
       more.ran?.(found);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
@@ -177,11 +184,11 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const resized = new ResizeObserver(() => {
     if (charts.width !== width) {
       width = charts.width;
-      requestAnimationFrame(showAll);
+      requestAnimationFrame(redraw);
     }
   });
   resized.observe(charts_);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll, { signal });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal });
   const close = () => {
     closed.abort();
     resized.disconnect();

@@ -1,5 +1,5 @@
 // Single packets of the time that the charts show: a time-sequence graph of one flow, and the bottleneck at work.
-import { rows } from "./engine.js";
+import { Stopped, rows } from "./engine.js";
 import { element, time } from "./format.js";
 import { color, isDark } from "./palette.js";
 import { describe, options, paints } from "./plots.js";
@@ -22,6 +22,9 @@ export class Packets {
     this.make = make;
     this.now = now;
     this.range = [0, 1];
+    /** The time of the packets that are here. */
+    this.from = 0;
+    this.until = 1;
     this.playing = false;
     this.at = 0;
     /** @type {import("./engine.js").Engine | null} */
@@ -54,7 +57,14 @@ export class Packets {
     const [from, to] = this.range;
     this.engine ??= this.make();
     this.said.textContent = "simulating …";
-    const answer = await this.engine.run({ positions: run.positions, packets: { from_s: from, to_s: to } });
+    let answer;
+    try {
+      answer = await this.engine.run({ positions: run.positions, packets: { from_s: from, to_s: to } });
+    } catch (error) {
+      // They were asked for again.
+      if (error instanceof Stopped) return;
+      throw error;
+    }
     if (!answer.ok) return void (this.said.textContent = answer.text);
     const { links, flows, width, cut } = JSON.parse(answer.text);
     /** @type {Packet[]} */
@@ -65,10 +75,11 @@ export class Packets {
     }
     this.records = records;
     this.links = links;
+    this.from = from;
     this.until = cut ? records[records.length - 1].time : to;
     const chosen = this.flow.value;
     this.flow.replaceChildren(...flows.map((/** @type {string} */ label, /** @type {number} */ index) => element("option", { value: String(index) }, label)));
-    if (chosen) this.flow.value = chosen;
+    if (chosen in flows) this.flow.value = chosen;
     const busy = new Map();
     for (const { event, link } of records) if (event === ENQUEUE) busy.set(link, (busy.get(link) ?? 0) + 1);
     const known = this.link.value;
@@ -77,6 +88,12 @@ export class Packets {
     this.said.textContent = `${time(from)} to ${time(this.until)}${cut ? ": as many packets as fit; zoom in for the others" : ""}`;
     this.at = from;
     this.film.hidden = false;
+    this.redraw();
+  }
+
+  /** For a window of another width, or other colours. */
+  redraw() {
+    if (!this.records) return;
     this.draw();
     this.paint();
   }
@@ -164,7 +181,7 @@ export class Packets {
       else if (event === DROP) here.set(key, { flow, seq, kind, since: at, wire: false, lost: true });
       else if (event === RECEIVE) here.delete(key);
     }
-    return { link, packets: [...here.values()].filter(({ lost, since }) => !lost || this.at - since < (this.range[1] - this.range[0]) / 40) };
+    return { link, packets: [...here.values()].filter(({ lost, since }) => !lost || this.at - since < (this.until - this.from) / 40) };
   }
 
   paint() {
@@ -207,11 +224,11 @@ export class Packets {
     }
     ctx.fillStyle = isDark() ? "#ff8078" : "#b3261e";
     lost.forEach((_, index) => ctx.fillText("✕", 14 + 14 * index, middle + 32));
-    this.slow.value = String(Math.round((1000 * (this.at - this.range[0])) / Math.max(1e-12, (this.until ?? this.range[1]) - this.range[0])));
+    this.slow.value = String(Math.round((1000 * (this.at - this.from)) / Math.max(1e-12, this.until - this.from)));
   }
 
   seek() {
-    this.at = this.range[0] + (Number(this.slow.value) / 1000) * ((this.until ?? this.range[1]) - this.range[0]);
+    this.at = this.from + (Number(this.slow.value) / 1000) * (this.until - this.from);
     this.paint();
   }
 
@@ -226,13 +243,12 @@ export class Packets {
     this.playing = !this.playing;
     this.play.textContent = this.playing ? "Pause" : "Play";
     let before = performance.now();
-    const whole = (this.until ?? this.range[1]) - this.range[0];
     // Twenty seconds for what is shown, and at most a thousandth of real speed for packets that eyes cannot follow.
     const frame = (/** @type {number} */ now) => {
-      if (!this.playing) return;
-      this.at += ((now - before) / 1000) * (whole / 20);
+      if (!this.playing || !this.canvas.isConnected) return;
+      this.at += ((now - before) / 1000) * ((this.until - this.from) / 20);
       before = now;
-      if (this.at >= this.range[0] + whole) this.at = this.range[0];
+      if (this.at >= this.until) this.at = this.from;
       this.paint();
       requestAnimationFrame(frame);
     };

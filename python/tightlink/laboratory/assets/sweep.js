@@ -33,6 +33,7 @@ export class Sweep {
     this.said = element("span", { className: "said", role: "status" });
     this.box = element("figure", { className: "chart" });
     place.append(element("div", { className: "tools" }, element("label", {}, "over ", this.which), element("label", {}, "draw ", this.metric), this.button, this.said), this.box);
+    this.place = place;
     this.metric.addEventListener("change", () => this.draw());
     /** @type {[number, import("./engine.js").Result | null][]} */
     this.found = [];
@@ -53,8 +54,10 @@ export class Sweep {
     this.button.textContent = "Stop";
     this.found = [];
     this.swept = slider;
+    // Who moves another slider meanwhile still sees one curve.
+    const begun = [...this.positions()];
     for (const place of places) {
-      const positions = this.positions().map((own, index) => (index === slider ? place : own));
+      const positions = begun.map((own, index) => (index === slider ? place : own));
       try {
         const answer = await this.engine.run({ positions });
         this.found.push([place, answer.ok ? result(positions, answer) : null]);
@@ -82,7 +85,7 @@ export class Sweep {
     const labels = [...new Set(points.flatMap(([, values]) => [...(values ?? new Map()).keys()]))];
     const drawn = labels.slice(0, MOST);
     const title = `${name} over ${named(swept)}${labels.length > MOST ? ` (${MOST} of ${labels.length})` : ""}`;
-    const made = options(title, Math.max(280, this.box.clientWidth), 230, write);
+    const made = options(title, Math.max(280, this.box.clientWidth || this.place.clientWidth), 230, write);
     // The last position's words stand around the end of the axis.
     made.padding = [8, 48, 0, 0];
     made.cursor = { drag: { x: false, y: false } };
