@@ -189,6 +189,22 @@ def test_totals_are_those_of_the_command_line(
     assert ["mean completion time" in each for each in drawn] == [False, True]
 
 
+def test_numbers_are_written_as_the_command_line_writes_them(one: tuple[Path, Any], chromium: Page) -> None:
+    """JavaScript rounds what lies exactly between two numbers to the larger one, Python to the even one."""
+    opened(chromium, one[0])
+    halves = [41785.0, 1912500.0, 41775.0, 0.5, 999_950.0]
+    values = {
+        "goodput_bps": halves,
+        "one_way_delay_mean_s": [*halves, 0.03125, 1.5 / 2**10, 1e-13],
+        "queue_mean_packets": [*halves, 1.707e-6, 1e-4, 9.9995e-5, 1e-13, 1234567.5, 28.125, 2.0],
+        "utilization": [0.03125, 0.09375, 0.5, 1.0, 0.99995, 0.999949, 1e-5, 3.7e-4],
+        "load_true": [1.24451, 1.0625, 12.3456],
+    }
+    given = [(column, value) for column, several in values.items() for value in several]
+    written = chromium.run(f"{json.dumps(given)}.map(([column, value]) => quantity(column, value))")
+    assert written == [quantity(column, value) for column, value in given]
+
+
 ROUTER = """
 duration = "2 s"
 link.lan = { ends = ["sender", "router"], rate = "100 Mbit/s", delay = "50 us", queue = "1000 packets" }

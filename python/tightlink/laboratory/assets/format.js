@@ -1,7 +1,28 @@
 // Quantities as the command line prints them.
 
+/**
+ * A little less where a number lies exactly between two shorter ones, of which the smaller is even: Python takes that one,
+ * JavaScript the larger.
+ * @param {number} value
+ * @param {string} written with all its digits
+ * @param {number} kept of these
+ */
+const even = (value, written, kept) => (/^[02468]50*$/.test(written.replace(/e.*|[-.]/g, "").slice(kept - 1)) ? value * (1 - Number.EPSILON) : value);
+
 /** @param {number} value @param {number} [digits] */
-export const rounded = (value, digits = 4) => Number(value.toPrecision(digits));
+export const rounded = (value, digits = 4) => Number(even(value, value.toExponential(99), digits).toPrecision(digits));
+
+/** A share in per cent, rounded once; loads may be above 100 %. @param {number} value */
+function share(value) {
+  const whole = String(Math.trunc(Math.abs(value))), decimals = 4 - (whole === "0" ? 0 : whole.length);
+  return `${rounded(100 * Number(even(value, value.toFixed(99), whole.length + decimals).toFixed(decimals)))} %`;
+}
+
+/** A number of packets or the like, with an exponent where Python writes one. @param {number} value */
+function plain(value) {
+  const size = Math.abs(value);
+  return size && (size < 1e-4 || size >= 1e6) ? value.toExponential().replace(/\d+$/, (power) => power.padStart(2, "0")) : String(value);
+}
 
 /** @param {number} value @param {[string, number][]} units */
 const scaled = (value, units) => {
@@ -16,10 +37,10 @@ const TIMES = [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]];
 
 /** @param {number} value */
 export const rate = (value) => scaled(rounded(value), RATES);
-/** Below this a time is what rounding left of none, in seconds. */
-const NO_TIME = 1e-12;
+/** What is less is what rounding left of nothing. */
+const NOTHING = 1e-12;
 /** @param {number} value */
-export const time = (value) => (Math.abs(value) < NO_TIME ? "0 s" : scaled(rounded(value), TIMES));
+export const time = (value) => (Math.abs(value) < NOTHING ? "0 s" : scaled(rounded(value), TIMES));
 
 /** What stands where there is no number. */
 const NONE = "–";
@@ -39,8 +60,9 @@ export function quantity(column, value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
   if (column.endsWith("_bps")) return grouped(rate(value));
   if (column.endsWith("_s")) return grouped(time(value));
-  if (/^(utilization|load_|limited_by_)/.test(column)) return grouped(`${rounded(Number(value.toFixed(4)) * 100)} %`);
-  return grouped(String(Number.isInteger(value) ? value : rounded(value)));
+  if (/^(utilization|load_|limited_by_)/.test(column)) return grouped(share(value));
+  if (Math.abs(value) < NOTHING) return "0";
+  return grouped(Number.isInteger(value) ? String(value) : plain(rounded(value)));
 }
 
 /**
@@ -50,7 +72,7 @@ export function quantity(column, value) {
  * @param {number | null | undefined} before
  */
 export function change(column, now, before) {
-  const none = (/** @type {number} */ value) => value === 0 || (column.endsWith("_s") && Math.abs(value) < NO_TIME);
+  const none = (/** @type {number} */ value) => value === 0 || (column.endsWith("_s") && Math.abs(value) < NOTHING);
   if (now == null || before == null || now === before || (none(now) && none(before))) return "";
   if (none(before)) return "▲ new";
   const share = (now - before) / before;
