@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -13,7 +16,7 @@ import pytest
 import tightlink as tl
 from browser import Page, browser
 from browser_digests import Engines, tasks
-from programs import needs_browser, needs_engine_for_browsers
+from programs import need, needs_browser, needs_engine_for_browsers
 from tightlink import studies, units
 from tightlink.console import quantity
 from tightlink.laboratory import write
@@ -502,6 +505,52 @@ def test_what_is_unfolded_follows_the_width(one: tuple[Path, Any], chromium: Pag
             assert chromium.run("document.documentElement.scrollWidth") <= width
     finally:
         chromium.size(1200, 1000)
+
+
+def test_paper_has_values_in_place_of_sliders_and_is_never_dark(
+    one: tuple[Path, Any], chromium: Page, tmp_path: Path
+) -> None:
+    need("pdftotext")
+    chromium.size(1200, 1000, dark=True)
+    try:
+        opened(chromium, one[0])
+        unfold(chromium)
+        shown_ = "document.querySelector('#chart-queue canvas').toDataURL()"
+        before = chromium.run(shown_)
+        said = chromium.run("document.querySelector('details [role=status]').textContent")
+        chromium.run("""addEventListener("beforeprint", () => queueMicrotask(() => (window.drawn =
+            [isDark(), ...[...document.querySelectorAll(".uplot")].map((each) => each.clientWidth)])), { once: true })""")
+        pdf = chromium.send("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, preferCSSPageSize=True)["data"]
+        (tmp_path / "lab.pdf").write_bytes(base64.b64decode(pdf))
+        dark, *widths = chromium.run("drawn")
+        assert not dark
+        # Between the margins of A4 there are 186 mm, of 96 pixels in an inch.
+        assert len(widths) > 3
+        assert max(widths) <= 186 / 25.4 * 96
+        command = ["pdftotext", "-layout", tmp_path / "lab.pdf", "-"]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert re.search(r"bottleneck: rate +2 Mbit/s", text)
+        assert "drop-tail" in text
+        assert "Pin as A" not in text
+        # Afterwards all is as it was.
+        chromium.wait(f"{shown_} === {json.dumps(before)}")
+        assert chromium.run("document.querySelector('details [role=status]').textContent") == said
+    finally:
+        chromium.size(1200, 1000)
+
+
+def test_a_slider_over_the_duration(chromium: Page, tmp_path: Path, one_flow: str) -> None:
+    scenario = tl.loads(one_flow)
+    opened(chromium, write(tmp_path / "lab.html", scenario, sliders=["duration=2 s,10 s"]))
+    chromium.run("[...document.querySelectorAll('button')].find((each) => each.textContent === 'Pin as A').click()")
+    chromium.run(f"{LAB}.laboratory.charts.zoom([5, 6])")
+    found = move(chromium, {0: 0})
+    assert found["digest"] == tl.simulate(scenario.set("duration", "2 s")).manifest["digest"]
+    assert chromium.run("document.querySelector('.lead').textContent").startswith("2 s of simulated time.")
+    # Neither a part of the time that is no longer there, nor lines at times at which they were not.
+    assert chromium.run(f"{LAB}.laboratory.charts.range") is None
+    labels = "[...document.querySelectorAll('#chart-window .u-label')].map((each) => each.textContent)"
+    assert chromium.run(labels) == ["time", "ftp", "ftp in flight"]
 
 
 @pytest.mark.parametrize("width", [400, 700, 880, 1120, 1400])

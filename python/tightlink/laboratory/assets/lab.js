@@ -1,7 +1,7 @@
 // The page: a scenario, its sliders, and what every packet of it does.
 import { element, quantity, time } from "./format.js";
 import { Engine, Stopped, result, unpacked } from "./engine.js";
-import { isDark, usePalette } from "./palette.js";
+import { isDark, onPaper, usePalette } from "./palette.js";
 import { Charts } from "./plots.js";
 import { Bands } from "./bands.js";
 import { showTotals, spoken } from "./totals.js";
@@ -47,9 +47,10 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const sweep_ = element("details", { className: "more" }, element("summary", {}, "Sweep one slider"));
   const tools = element("div", { className: "tools" });
   const text = element("div", { className: "text" });
+  const lead = element("p", { className: "lead" });
   text.innerHTML = given.text;
   root.replaceChildren(
-    element("header", {}, element("h1", {}, given.title), element("p", { className: "lead" }, `${given.duration} of simulated time. Every move simulates every packet again, here in this page.`)),
+    element("header", {}, element("h1", {}, given.title), lead),
     text, panel, shown, element("footer", {}, given.version));
   shown.append(element("div", { className: "tools" }, status, stop), totals, tools, charts_, packets_, sweep_);
 
@@ -80,6 +81,11 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const tell = () => {
     if (now) status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
   };
+  /** How long runs are, for which there may be a slider. @param {number[]} positions */
+  const lasts = (positions) => {
+    const slider = given.sliders.findIndex(({ key }) => key === "duration");
+    return slider < 0 ? given.duration : given.sliders[slider].texts[positions[slider]];
+  };
   const showAll = () => {
     if (!now) return;
     const begin = performance.now();
@@ -105,6 +111,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   /** @param {number[]} positions */
   async function simulate(positions) {
     const number = ++wanted;
+    lead.textContent = `${lasts(positions)} of simulated time. Every move simulates every packet again, here in this page.`;
     const begin = performance.now();
     clearTimeout(resting);
     if (more.fragment) resting = setTimeout(() => history.replaceState(null, "", `#${controls.fragment}`), REST);
@@ -131,7 +138,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       if (!(error instanceof Stopped)) throw error;
       if (error.message !== "stopped") return;
       tell();
-      controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
+      controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${lasts(positions)}: what is shown is the run before`);
     } finally {
       clearTimeout(late);
       if (number === wanted) stop.hidden = true;
@@ -140,7 +147,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   }
 
   engine.watch = (simulated) => {
-    if (!stop.hidden) status.textContent = `simulated ${time(simulated)} of ${given.duration} …`;
+    if (!stop.hidden) status.textContent = `simulated ${time(simulated)} of ${lasts(controls.positions)} …`;
   };
   stop.addEventListener("click", () => engine.stop());
   const pin = element("button", { type: "button", ariaPressed: "false" }, "Pin as A");
@@ -153,7 +160,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const symbol = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ what) => Object.assign(button(sign, what), { title: label, ariaLabel: label });
   const picture = () => pictureOf(charts);
   const vectors = () => vectorsOf(charts);
-  const stem = given.title.replace(/[^A-Za-z0-9_-]+/g, "-") || "scenario";
+  const stem = given.title.replace(/[^\p{L}\p{N}_]+/gu, "-").replace(/^-|-$/g, "") || "scenario";
   tools.append(
     pin,
     button("Reset", () => controls.move(given.sliders.map(({ start }, index) => [index, start]))),
@@ -189,6 +196,12 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   });
   resized.observe(charts_);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal });
+  for (const [event, now] of /** @type {[string, boolean][]} */ ([["beforeprint", true], ["afterprint", false]])) {
+    addEventListener(event, () => {
+      onPaper(now);
+      redraw();
+    }, { signal });
+  }
   const close = () => {
     closed.abort();
     resized.disconnect();

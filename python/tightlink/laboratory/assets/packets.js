@@ -2,7 +2,7 @@
 import { Stopped, rows } from "./engine.js";
 import { element, time } from "./format.js";
 import { color, isDark } from "./palette.js";
-import { describe, options, paints } from "./plots.js";
+import { describe, options, paints, room } from "./plots.js";
 
 /** @typedef {{event: number, time: number, link: number, kind: number, flow: number, seq: number, size: number, more: number}} Packet */
 
@@ -31,6 +31,8 @@ export class Packets {
     this.engine = null;
     /** @type {Packet[] | null} */
     this.records = null;
+    /** What they are of. @type {import("./engine.js").Result | null} */
+    this.run = null;
     this.flow = element("select", { ariaLabel: "flow", onchange: () => this.draw() });
     this.button = element("button", { type: "button", onclick: () => this.load() }, "Show the packets of the time above");
     this.said = element("span", { className: "said", role: "status" });
@@ -47,8 +49,9 @@ export class Packets {
 
   /** The time that the charts show. @param {number} from @param {number} to */
   span(from, to) {
+    const moved = this.now() !== this.run || from !== this.range[0] || to !== this.range[1];
     this.range = [from, to];
-    if (this.records) this.said.textContent = "the charts have moved on: show them again";
+    if (this.records && moved) this.said.textContent = "the charts have moved on: show them again";
   }
 
   async load() {
@@ -74,6 +77,7 @@ export class Packets {
       records.push({ event, time: when, link, kind, flow, seq, size, more });
     }
     this.records = records;
+    this.run = run;
     this.links = links;
     this.from = from;
     this.until = cut ? records[records.length - 1].time : to;
@@ -111,7 +115,7 @@ export class Packets {
     this.graph.hidden = !seqs.length;
     if (!seqs.length) return;
     const low = seqs.reduce((a, b) => Math.min(a, b)), high = seqs.reduce((a, b) => Math.max(a, b)) + 1;
-    const made = options("", Math.max(280, this.graph.clientWidth || this.place.clientWidth), 300, (value) => String(Math.round(value)));
+    const made = options("", room(this.place), 300, (value) => String(Math.round(value)));
     const red = isDark() ? "#ff8078" : "#b3261e";
     made.scales.y = { range: () => [low, high] };
     made.legend = { show: false };
@@ -186,7 +190,7 @@ export class Packets {
 
   paint() {
     if (!this.records || !this.links) return;
-    const wide = Math.max(280, this.place.clientWidth - 8), high = 120, ratio = devicePixelRatio;
+    const wide = room(this.place) - 8, high = 120, ratio = devicePixelRatio;
     Object.assign(this.canvas, { width: wide * ratio, height: high * ratio });
     this.canvas.style.width = `${wide}px`;
     const ctx = this.canvas.getContext("2d");

@@ -8,7 +8,12 @@ let palette = { named: ["#8f8f8f"], series: 1, vivid: 1, places: {}, limits: {} 
 export const usePalette = (given) => void (palette = given);
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
-export const isDark = () => scheme.matches;
+let printed = false;
+/** Whether the page is being printed: paper is never dark. */
+export const isPrinted = () => printed;
+/** @param {boolean} now */
+export const onPaper = (now) => void (printed = now);
+export const isDark = () => scheme.matches && !printed;
 
 /** On a dark ground as bright as the style of reports makes it, by less contrast. @param {string} color */
 function lit(color) {

@@ -1,7 +1,7 @@
 // Charts over simulated time, which share their axis, their zoom and their cursor.
 import { rows } from "./engine.js";
 import { element, quantity } from "./format.js";
-import { colors, isDark, ranked } from "./palette.js";
+import { colors, isDark, isPrinted, ranked } from "./palette.js";
 
 /** @typedef {import("./engine.js").Result} Result */
 /** @typedef {{label: string, metric: string, color: string, dash?: number[], values: Float64Array, pale?: boolean, together?: boolean}} Drawn */
@@ -16,6 +16,12 @@ const LONG = 5;
 const NEARLY = 0.5;
 /** More lines than that are told apart by the key above the charts, not by a legend below each. */
 const LEGEND = 6;
+
+/** What a sheet has room for between its margins, A4 or Letter, in pixels. */
+const SHEET = 690;
+
+/** How wide a drawing is, in pixels. @param {HTMLElement} place */
+export const room = (place) => (isPrinted() ? SHEET : Math.max(280, place.clientWidth));
 
 const ink = () => (isDark() ? "#a0a8b2" : "#59616b");
 const grid = () => (isDark() ? "#2b3137" : "#e6e9ed");
@@ -229,7 +235,7 @@ export class Charts {
   }
 
   get width() {
-    return Math.max(280, this.place.clientWidth);
+    return room(this.place);
   }
 
   /**
@@ -241,13 +247,15 @@ export class Charts {
     this.result = result;
     this.pinned = pinned;
     this.wide = this.width;
+    if (this.range && this.range[1] > this.whole[1]) this.range = null;
     const flows = flowsOf(result);
     const paint = paints(result);
     const named = flows.slice(0, MOST).map((flow) => key(flow, paint.get(flow)));
     this.key.replaceChildren(...(flows.length > 1 ? ["Flows", ...named, flows.length > MOST ? ` and ${flows.length - MOST} more` : ""] : []));
     for (const chart of CHARTS) {
       const drawn = chart.of(result);
-      const other = pinned && pinned.times.length === result.times.length ? chart.of(pinned).map((line) => ({ ...line, label: `A ${line.label}`, pale: true })) : [];
+      // The samples of a run of another duration are at other times.
+      const other = pinned && pinned.times.length === result.times.length && pinned.interval === result.interval ? chart.of(pinned).map((line) => ({ ...line, label: `A ${line.label}`, pale: true })) : [];
       this.show(chart, [...drawn, ...other]);
     }
   }

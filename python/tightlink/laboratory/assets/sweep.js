@@ -3,7 +3,7 @@ import { element, quantity } from "./format.js";
 import { result, Stopped } from "./engine.js";
 import { METRICS } from "./totals.js";
 import { color } from "./palette.js";
-import { MOST, describe, options, paints } from "./plots.js";
+import { MOST, describe, options, paints, room } from "./plots.js";
 import { named } from "./controls.js";
 
 /** @typedef {import("./lab.js").Given} Given */
@@ -85,7 +85,7 @@ export class Sweep {
     const labels = [...new Set(points.flatMap(([, values]) => [...(values ?? new Map()).keys()]))];
     const drawn = labels.slice(0, MOST);
     const title = `${name} over ${named(swept)}${labels.length > MOST ? ` (${MOST} of ${labels.length})` : ""}`;
-    const made = options(title, Math.max(280, this.box.clientWidth || this.place.clientWidth), 230, write);
+    const made = options(title, room(this.place), 230, write);
     // The last position's words stand around the end of the axis.
     made.padding = [8, 48, 0, 0];
     made.cursor = { drag: { x: false, y: false } };
