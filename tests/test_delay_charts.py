@@ -142,3 +142,19 @@ def test_charts_of_nothing() -> None:
     assert charts.delay_throughput(empty).to_dict()
     assert charts.distribution(empty, "queueing_delay_p95_s", by="label").to_dict()
     assert charts.quantiles(empty) is not None
+
+
+def test_a_legend_of_many_shades_tells_some_of_them() -> None:
+    """Vega filtered what exceeded thirty entries, said so on the console, and its rest was cut off."""
+    levels = pl.DataFrame(
+        {
+            "flows": [str(level) for level in range(1, 41)],
+            "throughput_bps": [1e6 * level for level in range(1, 41)],
+            "queueing_delay_p95_s": [0.001 * level for level in range(1, 41)],
+        }
+    )
+    for rows, told in ((levels, ["1", "7", "12", "18", "23", "29", "34", "40"]), (levels.head(8), None)):
+        spec = charts.delay_throughput(rows, by="flows", ordered=True).to_dict()
+        color = spec["layer"][0]["encoding"]["color"]
+        assert len(color["scale"]["range"]) == rows.height
+        assert (color["legend"] or {}).get("values") == told

@@ -527,7 +527,7 @@ def test_paper_has_values_in_place_of_sliders_and_is_never_dark(
         # Between the margins of A4 there are 186 mm, of 96 pixels in an inch.
         assert len(widths) > 3
         assert max(widths) <= 186 / 25.4 * 96
-        command = ["pdftotext", "-layout", tmp_path / "lab.pdf", "-"]
+        command = ["pdftotext", "-layout", str(tmp_path / "lab.pdf"), "-"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert re.search(r"bottleneck: rate +2 Mbit/s", text)
         assert "drop-tail" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import re
 import subprocess
@@ -17,6 +18,7 @@ from browser import Page, browser
 from programs import CHROMIUM, need, needs_browser
 from tightlink import report
 from tightlink.analysis.effects import designed
+from tightlink.analysis.effects.main import main_effects
 from tightlink.analysis.responses import clusters, correlation, outliers, ranks
 from tightlink.analysis.responses import fairness as shares
 from tightlink.analysis.responses import pca as components
@@ -539,6 +541,24 @@ def test_the_names_of_a_narrow_chart_stand_above_it(chromium: Page, tmp_path: Pa
     for names in json.loads(html.unescape(found[1])):
         assert [name for name, _ in names] == ["download", "call"]
         assert all(below >= 0 for _, below in names), names
+
+
+def test_levels_of_factors_do_not_cover_each_other_in_a_narrow_chart(chromium: Page, tmp_path: Path) -> None:
+    levels = {"rate": ("1 Mbit/s", "10 Mbit/s"), "delay": ("1 ms", "50 ms"), "buffer": ("5 kB", "50 kB"), "flows": "15"}
+    rows = list(itertools.product(*levels.values(), [0, 1]))
+    runs = pl.DataFrame(rows, schema=[*levels, "replication"], orient="row").drop("replication")
+    runs = runs.with_columns(loss=pl.Series(range(runs.height), dtype=pl.Float64))
+    chart = charts.significance_map(main_effects(runs, list(levels), ["loss"]))
+    section = report.Section("Map", "", [report.Chart(chart)])
+    page = report.write(tmp_path / "report.html", title="Map", lead="", sections=[section])
+    for window, lines in (((1300, 900), 2), ((390, 900), 3)):
+        _, console = _opened(chromium, page, window=window)
+        assert console == []
+        sides = chromium.run("""[...document.querySelectorAll('.role-axis-label text')]
+            .filter((each) => each.textContent.includes('→')).map((each) => {
+                const { left, right } = each.getBoundingClientRect(); return [left, right, each.children.length]; })""")
+        assert [count for *_, count in sides] == [lines] * len(levels)
+        assert all(right <= left for (_, right, _), (left, _, _) in itertools.pairwise(sides))
 
 
 def test_charts_have_names_for_those_who_hear_them(chromium: Page, over_time: Path) -> None:

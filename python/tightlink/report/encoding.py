@@ -34,6 +34,8 @@ _LARGE: Final = 10_000
 _STEP: Final = 28
 _MOST_STEPS: Final = 12
 _SLACK: Final = 1e-9
+#: Levels whose shades a legend tells, at most.
+_MOST_SHADES: Final = 8
 #: Size of a letter in a cell, and its width as a share of that.
 _IN_CELLS: Final = 11
 _WIDE: Final = 0.55
@@ -140,8 +142,19 @@ def color(
         return alt.ColorValue(palette.SERIES[0])
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
     colors = palette.shades(names) if ordered else palette.colors(names, among or ())
-    beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
+    told = _some(names) if ordered else names
+    values = told if len(told) < len(names) else alt.Undefined
+    beside = None
+    if legend and len(names) > 1:
+        beside = alt.Legend(title=title or None, columns=legend_columns(told), values=values)
     return painted(field(column), {name: colors[name] for name in names}, beside)
+
+
+def _some(names: list[str]) -> list[str]:
+    """Levels that a legend of shades tells: of many the first, the last, and some between them."""
+    if len(names) <= _MOST_SHADES:
+        return names
+    return [names[round(place * (len(names) - 1) / (_MOST_SHADES - 1))] for place in range(_MOST_SHADES)]
 
 
 def painted(column: str, colors: Mapping[Any, str], legend: Any = None) -> Any:

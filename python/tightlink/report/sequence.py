@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from tightlink.errors import Argument, ScenarioError, did_you_mean, one_of
 from tightlink.lazy import pl
-from tightlink.numbers import grouped
+from tightlink.numbers import grouped, several
 from tightlink.reduce import samples
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section
@@ -38,7 +38,7 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
         when = "" if between_s == (None, None) else " between these times"
         raise _wrong(flow, f"none of its packets is in the table packets{when}")
     counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST, _ACKED)}
-    said = [f"{grouped(counts[_SENT])} packets sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
+    said = [f"{several(counts[_SENT], 'packet')} sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
     if run.source != CAPTURE:
         said.append(f"{grouped(counts[_LOST])} lost")
     unit = "bytes from the beginning of the connection" if run.source == CAPTURE else "packets"

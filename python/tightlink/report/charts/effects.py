@@ -27,6 +27,8 @@ _LETTERS: Final = 10
 _COLUMN: Final = 28
 _LETTER: Final = 6.6
 _NUMBER: Final = 84
+#: The lines below a factor: its name and its levels, which take two where one has no room.
+_LINES: Final = "split(width < {} ? replace(datum.label, ' → ', '\\n→ ') : datum.label, '\\n')"
 #: Factors up to which cells have room for a number, and the axis for levels.
 _MOST_WIDE: Final = 8
 #: Opacity of the smallest effect, and from which on white letters read better.
@@ -152,20 +154,20 @@ def significance_map(
         .otherwise(pl.col("sign") + (share.fill_null("") + " " if few else pl.lit("")) + pl.col("mark")),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     legend = alt.Legend(title=None, values=[name for name in _COLORS if name != _NAMES[""]])
+    longest = max(len(line) for text in across.values() for line in text.splitlines())
+    paper = (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)
     drawn = marked_cells(
         cells,
         max(map(len, cells["text"]), default=0) * len(factors),
         x=alt.X("across", type="nominal", sort=list(across.values()), title=None,
                 axis=alt.Axis(labelAngle=0 if few else -45, labelLimit=240, labelOverlap=False,
-                              labelExpr="split(datum.label, '\\n')")),
+                              labelExpr=_LINES.format(paper))),
         y=alt.Y("up", type="nominal", sort=list(plain.values()), title=None, axis=alt.Axis(labelLimit=240)),
         color=painted("significance", _COLORS, legend),
         opacity=alt.Opacity("strength", type="quantitative", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
         dark=(alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK),
         tips=_tips(cells),
     )  # fmt: skip
-    longest = max(len(line) for text in across.values() for line in text.splitlines())
-    paper = (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)
     return finished(drawn, _CELL * max(len(responses), 1), title=title, paper=paper)
 
 
