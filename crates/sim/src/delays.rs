@@ -51,6 +51,8 @@ pub struct Delays {
 #[derive(Clone, Debug)]
 struct Rest {
     resolution_s: f64,
+    /// How much of what exceeds the base is no excess: what the empty path usually takes beyond its shortest delay.
+    usual_s: f64,
     /// How many times 256 there are of each class, if there are any.
     carried: Box<[u32]>,
 }
@@ -87,8 +89,17 @@ impl Delays {
     pub fn above(base_s: f64) -> Self {
         let resolution_s = RESOLUTION_S.max(base_s * OF_BASE);
         let (classes, offset_s) = (Box::default(), resolution_s - base_s);
-        let rest = Box::new(Rest { resolution_s, carried: Box::default() });
+        let rest = Box::new(Rest { resolution_s, usual_s: 0.0, carried: Box::default() });
         Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, classes, first: 0, rest }
+    }
+
+    /// None yet, of a path that is at times faster than usual: none is shorter than `base_s`, and what exceeds `usual_s` is
+    /// excess.
+    #[must_use]
+    pub fn between(base_s: f64, usual_s: f64) -> Self {
+        let mut delays = Self::above(base_s);
+        delays.rest.usual_s = (usual_s - base_s).max(0.0);
+        delays
     }
 
     /// So many of which the mean is known, and nothing else.
@@ -143,6 +154,7 @@ impl Delays {
         }
     }
 
+    /// What all have in common; below zero where some of them are less than nothing.
     fn base_s(&self) -> f64 {
         self.rest.resolution_s - self.offset_s
     }
@@ -164,7 +176,12 @@ impl Delays {
     pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> {
         let longest_s =
             |of| if of <= class(self.rest.resolution_s) { 0.0 } else { bound_s(of + 1) - self.rest.resolution_s };
-        self.counts().map(move |(of, count)| ((longest_s(of) + self.base_s()).min(self.max_s), count))
+        let at_most_s = move |of| (longest_s(of) + self.base_s()).min(self.max_s);
+        let nothing =
+            self.counts().take_while(move |&(of, _)| at_most_s(of) <= 0.0).map(|(_, count)| count).sum::<u64>();
+        let others =
+            self.counts().map(move |(of, count)| (at_most_s(of), count)).filter(|&(at_most_s, _)| at_most_s > 0.0);
+        (nothing > 0).then_some((0.0, nothing)).into_iter().chain(others)
     }
 
     /// What the delays of a class have beyond what all have in common, in its middle, in seconds; of the lowest, nothing.
@@ -175,13 +192,14 @@ impl Delays {
         0.5 * (bound_s(of).max(self.rest.resolution_s) + bound_s(of + 1)) - self.rest.resolution_s
     }
 
-    /// The same delays without what they have in common.
+    /// The same delays without what the empty path usually takes.
     #[must_use]
     pub fn excess(&self) -> Self {
+        let usual_s = self.base_s() + self.rest.usual_s;
         Self {
-            sum_s: (self.sum_s - self.base_s() * self.count as f64).max(0.0),
-            max_s: (self.max_s - self.base_s()).max(0.0),
-            offset_s: self.rest.resolution_s,
+            sum_s: (self.sum_s - usual_s * self.count as f64).max(0.0),
+            max_s: (self.max_s - usual_s).max(0.0),
+            offset_s: self.rest.resolution_s + self.rest.usual_s,
             ..self.clone()
         }
     }
@@ -225,7 +243,7 @@ impl Delays {
                 below += count;
                 below >= wanted
             });
-            found.map_or(f64::NAN, |(class, _)| (self.middle_s(class) + self.base_s()).min(self.max_s))
+            found.map_or(f64::NAN, |(class, _)| (self.middle_s(class) + self.base_s()).max(0.0).min(self.max_s))
         };
         Summary { mean_s, p50_s: quantile_s(0.5), p95_s: quantile_s(0.95), p99_s: quantile_s(0.99), max_s: self.max_s }
     }

@@ -3,6 +3,7 @@
 use super::flows::FlowPaths;
 use super::routes::Routes;
 use crate::network::processor::ProcessorSpec;
+use crate::network::unloaded::Crossing;
 use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec, UsersSpec};
 
 /// What the hosts at both ends of a path cost for a packet, in crossings of a link.
@@ -153,7 +154,7 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut Load) {
             processor.map_or(of_link, |spec| of_link.min(serves_pps(spec, size) / sharing_ends[end(link)].max(1.0)))
         };
         let fair_pps = there.iter().map(share).fold(f64::INFINITY, f64::min);
-        let round_trip_s = paths.paths.unloaded(scenario, index).seconds(size);
+        let round_trip_s = paths.paths.unloaded(scenario, index, Crossing::of).seconds(size);
         let packets_per_s = fair_pps.min(offered_pps(flow, 2.0 * round_trip_s, scenario));
         if packets_per_s.is_finite() {
             let acks_per_s = if matches!(flow.transport, TransportSpec::Tcp(_)) { packets_per_s } else { 0.0 };

@@ -11,7 +11,7 @@ use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::topology::Paths;
-use crate::network::unloaded::Unloaded;
+use crate::network::unloaded::{Crossing, Unloaded};
 use crate::random::Stream;
 use crate::scenario::{FlowSpec, Profile, Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec};
 use crate::time::Time;
@@ -116,7 +116,8 @@ impl Builder<'_> {
         let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.counts_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
-        self.delays.add_flow(self.unloaded(index).seconds(connection.size(1)));
+        let size = connection.size(1);
+        self.delays.add_flow(self.shortest_s(index, size), self.unloaded(index).seconds(size));
         if !matches!(flow.traffic, TrafficSpec::Bulk { .. }) {
             sender.write_singly();
         }
@@ -163,7 +164,7 @@ impl Builder<'_> {
         }
         let smallest = datagrams.smallest(matches!(flow.traffic, TrafficSpec::Video(_)));
         let unloaded = self.unloaded(index);
-        self.delays.add_flow(unloaded.seconds(smallest));
+        self.delays.add_flow(self.shortest_s(index, smallest), unloaded.seconds(smallest));
         if smallest < datagrams.largest() {
             self.delays.tell_sizes_apart(index, unloaded);
         }
@@ -177,7 +178,12 @@ impl Builder<'_> {
 
     /// How long packets of a flow take from end to end that wait nowhere.
     fn unloaded(&self, flow: u32) -> Unloaded {
-        self.paths.unloaded(self.scenario, flow)
+        self.paths.unloaded(self.scenario, flow, Crossing::of)
+    }
+
+    /// The same of a packet of `size` bytes where each link is as fast as it ever can be, in seconds.
+    fn shortest_s(&self, flow: u32, size: u32) -> f64 {
+        self.paths.unloaded(self.scenario, flow, Crossing::fastest).seconds(size)
     }
 
     /// Connections of one group usually have equal parameters: they share them.

@@ -81,9 +81,9 @@ impl FlowDelays {
         Self { one_way, rtt, waits: HashMap::new(), ways: notes(), round_trips: notes() }
     }
 
-    /// Adds the next flow, whose packets need `unloaded_s` seconds where none waits.
-    pub fn add_flow(&mut self, unloaded_s: f64) {
-        self.one_way.push(OneWay { delays: Delays::above(unloaded_s), jitter_sum_s: 0.0, last_s: 0.0 });
+    /// Adds the next flow, whose packets take `shortest_s` seconds at least, and `unloaded_s` as a rule, where none waits.
+    pub fn add_flow(&mut self, shortest_s: f64, unloaded_s: f64) {
+        self.one_way.push(OneWay { delays: Delays::between(shortest_s, unloaded_s), jitter_sum_s: 0.0, last_s: 0.0 });
         self.rtt.push(Delays::default());
     }
 

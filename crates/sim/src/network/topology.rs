@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::network::routing::Router;
 use crate::network::unloaded::{Crossing, Unloaded};
-use crate::scenario::{Scenario, TransportSpec};
+use crate::scenario::{LinkSpec, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,14 +193,14 @@ impl Paths {
         *self.beyond.get(stop.checked_sub(self.links)? as usize)?
     }
 
-    /// How long packets of a flow take from end to end that wait nowhere.
+    /// How long packets of a flow take from end to end that wait nowhere, where a link takes as long as `crossing` says.
     #[must_use]
-    pub fn unloaded(&self, scenario: &Scenario, flow: u32) -> Unloaded {
+    pub fn unloaded(&self, scenario: &Scenario, flow: u32, crossing: fn(&LinkSpec) -> Crossing) -> Unloaded {
         Unloaded::of(self.each(flow, false).map(|stops| {
             let links = stops.iter().filter(|&&stop| stop < self.links).map(|&link| &scenario.links[link as usize]);
             let nodes = stops.iter().filter_map(|&stop| self.processor_at(stop));
             let processors = nodes.filter_map(|node| scenario.nodes[node as usize].processor.as_ref());
-            (links.map(Crossing::of).collect(), processors.map(|spec| (spec.per_packet_s, spec.per_byte_s)).collect())
+            (links.map(crossing).collect(), processors.map(|spec| (spec.per_packet_s, spec.per_byte_s)).collect())
         }))
     }
 

@@ -1,7 +1,7 @@
 //! How long a packet takes from end to end that waits nowhere.
 
 use crate::network::wire::Wire;
-use crate::scenario::{LinkSpec, RateSpec};
+use crate::scenario::{CourseSpec, LinkSpec, RateSpec};
 
 /// How long packets take over a link on which there is nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -13,10 +13,20 @@ pub enum Crossing {
 }
 
 impl Crossing {
-    /// Over a link that does not change.
+    /// Over a link at its mean or first rate.
     #[must_use]
     pub fn of(link: &LinkSpec) -> Self {
         if let Some(RateSpec::Trace(_)) = link.rate { Self::Delay(link.delay_s) } else { Self::Wire(link.wire()) }
+    }
+
+    /// Over a link when it is as fast as it ever can be.
+    #[must_use]
+    pub fn fastest(link: &LinkSpec) -> Self {
+        match &link.rate {
+            Some(RateSpec::Course(course)) => largest(course)
+                .map_or(Self::Delay(link.delay_s), |rate_bps| Self::Wire(Wire { rate_bps, ..link.wire() })),
+            _ => Self::of(link),
+        }
     }
 
     fn seconds(&self, size: u32) -> f64 {
@@ -24,6 +34,17 @@ impl Crossing {
             Self::Wire(wire) => wire.crossing_s(size),
             Self::Delay(delay_s) => *delay_s,
         }
+    }
+}
+
+/// The largest value that a course can have; none: there is no bound.
+fn largest(course: &CourseSpec) -> Option<f64> {
+    match course {
+        CourseSpec::Schedule { values, .. } | CourseSpec::Markov { values, .. } => {
+            values.iter().copied().reduce(f64::max)
+        }
+        CourseSpec::RandomWalk { most, .. } | CourseSpec::Redraw { most, .. } => Some(*most),
+        CourseSpec::OrnsteinUhlenbeck { .. } => None,
     }
 }
 

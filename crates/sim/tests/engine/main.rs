@@ -15,6 +15,7 @@ mod pacing;
 mod prices;
 mod processor;
 mod pushback;
+mod quantiles;
 mod queues;
 mod recoveries;
 mod reference_link;
