@@ -155,7 +155,8 @@ impl Delays {
     }
 
     /// What all have in common; below zero where some of them are less than nothing.
-    fn base_s(&self) -> f64 {
+    #[must_use]
+    pub fn base_s(&self) -> f64 {
         self.rest.resolution_s - self.offset_s
     }
 

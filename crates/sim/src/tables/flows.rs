@@ -7,7 +7,7 @@ use super::longer::longer_s;
 use super::{Finished, QUEUEING_DELAY, Table, mean};
 use crate::delays::{Delays, Summary};
 use crate::hosts::Ends;
-use crate::scenario::{FlowSpec, ObserveFlows, TransportSpec};
+use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::time::Time;
 use crate::transport::accounting::{LIMITED_BY, LIMITS};
 
@@ -169,6 +169,16 @@ impl<'a> FlowTotals<'a> {
         self.queueing.as_deref().map_or_else(|| Cow::Owned(self.one_way.excess()), Cow::Borrowed)
     }
 
+    /// Has room for one-way delays that are shorter than its own: from `base_s` on.
+    fn begin_at(&mut self, base_s: f64) {
+        if base_s < self.one_way.base_s() {
+            self.queueing = Some(Cow::Owned(self.queueing().into_owned()));
+            let mut one_way = Delays::above(base_s);
+            one_way.merge(&self.one_way);
+            self.one_way = Cow::Owned(one_way);
+        }
+    }
+
     fn rate_bps(&self, bytes: u64) -> f64 {
         let seconds = self.stop_s.max(self.arrived_s) - self.start_s;
         if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
@@ -180,28 +190,43 @@ fn counted(count: u64, among: u64) -> f64 {
     if among > 0 { count as f64 } else { f64::NAN }
 }
 
+/// How a row is called that a flow is a part of, and whether others are, too; nothing if there are no rows.
+fn row_of<'a>(scenario: &'a Scenario, single: usize, (index, spec): (usize, &'a FlowSpec)) -> Option<(&'a str, bool)> {
+    match scenario.observe.flows {
+        ObserveFlows::None => None,
+        ObserveFlows::Each if index < single => Some((&spec.label, false)),
+        ObserveFlows::Each | ObserveFlows::Group => Some((&spec.group, true)),
+    }
+}
+
 /// The rows of the `flows` table: of each flow, or of each group, as the scenario asks; of each group of transfers.
 pub(super) fn rows_of_flows(run: &impl Finished) -> Vec<(&FlowSpec, &str, FlowTotals<'_>)> {
     let scenario = run.scenario();
     let mut rows: Vec<(&FlowSpec, &str, FlowTotals<'_>)> = Vec::new();
     let (single, longer_s) = (scenario.single_flows(), longer_s(run));
     let totals = |index: usize| FlowTotals::of(run, index, longer_s.get(&(index as u32)).copied());
+    let named =
+        |(index, spec)| row_of(scenario, single, (index, spec)).map(|(label, joint)| (index, spec, label, joint));
+    let flows = || scenario.flows.iter().enumerate().filter_map(named);
+    // The shortest delay that there can be of each group.
+    let mut bases_s: HashMap<&str, f64> = HashMap::new();
+    for (index, _, label, _) in flows().filter(|(.., joint)| *joint) {
+        let base_s = run.delays(index).0.delays.base_s();
+        bases_s.entry(label).and_modify(|least_s| *least_s = least_s.min(base_s)).or_insert(base_s);
+    }
     // The last row of each group: flows of a group may stand apart, and groups be many.
     let mut last_of: HashMap<&str, usize> = HashMap::new();
-    for (index, spec) in scenario.flows.iter().enumerate() {
-        let label = match scenario.observe.flows {
-            ObserveFlows::None => break,
-            ObserveFlows::Each if index < single => &spec.label,
-            ObserveFlows::Each | ObserveFlows::Group => {
-                if let Some(&row) = last_of.get(&*spec.group) {
-                    rows[row].2.add(&totals(index));
-                    continue;
-                }
-                &spec.group
+    for (index, spec, label, joint) in flows() {
+        let mut own = totals(index);
+        if joint {
+            if let Some(&row) = last_of.get(label) {
+                rows[row].2.add(&own);
+                continue;
             }
-        };
-        last_of.insert(&spec.group, rows.len());
-        rows.push((spec, label, totals(index)));
+            own.begin_at(bases_s[label]);
+            last_of.insert(label, rows.len());
+        }
+        rows.push((spec, label, own));
     }
     rows
 }

@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::trace::{Event, Record};
-use tightlink_sim::scenario::{CourseSpec, FlowSpec, Intervals, Pace, Profile, RateSpec, TrafficSpec};
+use tightlink_sim::scenario::{
+    CourseSpec, FlowSpec, Intervals, ObserveFlows, Pace, Profile, RateSpec, TrafficSpec,
+};
 
 /// The one-way delays of each flow, from the shortest on.
 fn delays_s(scenario: &Scenario, records: &[Record]) -> Vec<Vec<f64>> {
@@ -71,6 +73,26 @@ fn a_link_that_becomes_faster_has_shorter_delays() {
         let queueing_s = floats(&tables.flows, "queueing_delay_p50_s")[0];
         assert_eq!(queueing_s, 0.0);
     }
+}
+
+/// A group that begins with a flow over 80 ms: three of four packets take 2 ms.
+#[test]
+fn a_group_has_the_delays_of_its_shortest_path() {
+    let mut scenario = scenario(Profile::Rfc, 1.0, 3);
+    scenario.links = [((0, 1), 0.078), ((1, 2), 0.002)]
+        .map(|(ends, delay_s)| wire("wire", ends, 1e9, delay_s, packets(50)).to_vec())
+        .concat();
+    let traffic = |interval_s| TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: Intervals::Constant };
+    scenario.flows = vec![
+        flow(&scenario, "udp", 0, (0, 2), traffic(0.03), udp(500)),
+        flow(&scenario, "udp", 1, (1, 2), traffic(0.01), udp(500)),
+    ];
+    scenario.observe.flows = ObserveFlows::Group;
+    let tables = run(&scenario);
+    let of = |column: &str| floats(&tables.flows, column)[0];
+    assert!((of("one_way_delay_p50_s") - 0.002004).abs() < 0.0001, "{}", of("one_way_delay_p50_s"));
+    assert!((of("one_way_delay_p95_s") - 0.080008).abs() < 0.0013, "{}", of("one_way_delay_p95_s"));
+    assert_eq!(of("queueing_delay_p95_s"), 0.0);
 }
 
 proptest! {
