@@ -160,6 +160,30 @@ impl Delays {
         self.rest.resolution_s - self.offset_s
     }
 
+    /// Takes back a delay that was counted; the largest stays.
+    pub fn take_back(&mut self, delay_s: f64) {
+        self.count -= 1;
+        self.sum_s -= delay_s;
+        let classed_s = delay_s + self.offset_s;
+        // What is shorter than all should be is in its own class or in the lowest, as the row was when it came.
+        let places = [classed_s, classed_s.max(self.rest.resolution_s)];
+        for at in places.map(|classed_s| class(classed_s).wrapping_sub(self.first) as usize) {
+            let carried = self.rest.carried.get_mut(at).filter(|carried| **carried > 0);
+            match (self.classes.get_mut(at), carried) {
+                (Some(0), Some(carried)) => {
+                    *carried -= 1;
+                    self.classes[at] = u8::MAX;
+                    return;
+                }
+                (Some(count @ 1..), _) => {
+                    *count -= 1;
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// The classes of which there are delays, and how many.
     fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         let carried = self.rest.carried.iter().copied().chain(std::iter::repeat(0));
@@ -304,6 +328,24 @@ mod tests {
         assert_eq!(all.steps().map(|(_, count)| count).collect::<Vec<_>>(), [70_255, 30_000]);
         let Summary { p50_s, p95_s, max_s, .. } = all.with_zeros(1 << 39).summary();
         assert_eq!((p50_s, p95_s, max_s), (0.0, 0.0, 0.320));
+    }
+
+    #[test]
+    fn what_is_taken_back_is_no_longer_there() {
+        let mut delays = Delays::above(0.010);
+        (0..300).for_each(|_| delays.add(0.010));
+        delays.add(0.004);
+        delays.add(0.500);
+        (0..290).for_each(|_| delays.take_back(0.010));
+        delays.take_back(0.500);
+        assert_eq!((delays.count, delays.steps().map(|(_, count)| count).collect()), (11, vec![11]));
+        delays.take_back(0.004);
+        // What is somewhat less than all have in common is in its own class, once that is there.
+        let less_s = 0.010 - 0.000_02;
+        (0..2).for_each(|_| delays.add(less_s));
+        (0..2).for_each(|_| delays.take_back(less_s));
+        assert!((delays.sum_s - 0.1).abs() < 1e-12);
+        assert_eq!(delays.summary().p99_s, 0.010);
     }
 
     proptest! {

@@ -97,8 +97,10 @@ pub trait Finished {
     fn ends(&self, flow: usize) -> Ends<'_>;
     /// Delays of a flow's packets, and its round-trip times.
     fn delays(&self, flow: usize) -> (&OneWay, &Delays);
+    /// How the one-way delays of a flow's packets are distributed.
+    fn one_way(&self, flow: usize) -> Cow<'_, Delays>;
     /// How long the packets of a flow waited, if they have several sizes.
-    fn waits(&self, flow: usize) -> Option<&Delays>;
+    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>>;
     /// Packets of a flow that were lost on their way.
     fn dropped(&self, flow: usize) -> u64;
     /// What a link did.

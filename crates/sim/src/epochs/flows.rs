@@ -264,6 +264,10 @@ impl Network for HostNetwork<'_, '_> {
         self.delays.note_one_way(flow, delay_s);
     }
 
+    fn note_delay_of_last(&mut self, flow: u32, delay_s: f64) {
+        self.delays.note_last(flow, delay_s);
+    }
+
     #[inline]
     fn note_datagram_delay(&mut self, flow: u32, size: u32, delay_s: f64) {
         self.delays.note_datagram(flow, size, delay_s);

@@ -206,7 +206,11 @@ impl Finished for EpochSimulation<'_> {
         (self.receiving(flow).delays.one_way(flow), self.sending(flow).delays.rtt(flow))
     }
 
-    fn waits(&self, flow: usize) -> Option<&Delays> {
+    fn one_way(&self, flow: usize) -> Cow<'_, Delays> {
+        self.receiving(flow).delays.distribution(flow)
+    }
+
+    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
         self.receiving(flow).delays.waits(flow)
     }
 

@@ -116,8 +116,13 @@ impl Builder<'_> {
         let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.counts_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
-        let size = connection.size(1);
-        self.delays.add_flow(self.shortest_s(index, size), self.unloaded(index).seconds(size));
+        let (size, last) = (connection.size(1), connection.packets());
+        let (unloaded, smallest) = (self.unloaded(index), connection.size(last));
+        self.delays.add_flow(self.shortest_s(index, size), unloaded.seconds(size));
+        if smallest < size {
+            self.delays.tell_last_apart(index, self.shortest_s(index, smallest), unloaded.seconds(smallest));
+            receiver.tell_apart(last as u32);
+        }
         if !matches!(flow.traffic, TrafficSpec::Bulk { .. }) {
             sender.write_singly();
         }

@@ -3,6 +3,7 @@
 //! What is counted of a thousand flows fills a cache, and each packet would take a part of it from what hosts and links
 //! know. So delays of many flows are noted one after the other, and counted when there are many.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::delays::Delays;
@@ -20,6 +21,8 @@ pub struct FlowDelays {
     rtt: Vec<Delays>,
     /// Of flows whose packets have several sizes: how long each takes without waiting, and how long they waited.
     waits: HashMap<u32, (Unloaded, Delays)>,
+    /// Of transfers whose last packet is shorter than the others.
+    short: HashMap<u32, Short>,
     /// What was not counted yet; of a kind, or the processor would guess in vain which comes next.
     ways: Notes,
     round_trips: Notes,
@@ -51,6 +54,17 @@ impl Notes {
     }
 }
 
+/// The last packet of a transfer, which is shorter than the others.
+#[derive(Clone, Debug)]
+struct Short {
+    /// How long it takes at least, in seconds.
+    shortest_s: f64,
+    /// How long it takes as a rule, without waiting, in seconds.
+    unloaded_s: f64,
+    /// How long it was on its way, each time it arrived.
+    delays_s: Vec<f64>,
+}
+
 /// From the source to the destination.
 #[derive(Clone, Debug)]
 pub struct OneWay {
@@ -78,7 +92,7 @@ impl FlowDelays {
     pub fn of(flows: usize) -> Self {
         let (one_way, rtt) = (Vec::with_capacity(flows), Vec::with_capacity(flows));
         let notes = || Notes { all: vec![(0, 0.0); if flows > FEW { NOTED } else { 0 }].into(), many: 0 };
-        Self { one_way, rtt, waits: HashMap::new(), ways: notes(), round_trips: notes() }
+        Self { one_way, rtt, waits: HashMap::new(), short: HashMap::new(), ways: notes(), round_trips: notes() }
     }
 
     /// Adds the next flow, whose packets take `shortest_s` seconds at least, and `unloaded_s` as a rule, where none waits.
@@ -90,6 +104,20 @@ impl FlowDelays {
     /// The packets of a flow have several sizes, each of which takes another time without waiting.
     pub fn tell_sizes_apart(&mut self, flow: u32, unloaded: Unloaded) {
         self.waits.insert(flow, (unloaded, Delays::default()));
+    }
+
+    /// The last packet of a flow is shorter than the others: it takes `shortest_s` seconds at least, and `unloaded_s` as a
+    /// rule, where it does not wait.
+    pub fn tell_last_apart(&mut self, flow: u32, shortest_s: f64, unloaded_s: f64) {
+        self.short.insert(flow, Short { shortest_s, unloaded_s, delays_s: Vec::new() });
+    }
+
+    /// The last packet of a flow, shorter than the others, was on its way for so long; that is noted besides.
+    #[cold]
+    pub fn note_last(&mut self, flow: u32, delay_s: f64) {
+        if let Some(short) = self.short.get_mut(&flow) {
+            short.delays_s.push(delay_s);
+        }
     }
 
     /// A datagram of `size` bytes of a flow was on its way for so long.
@@ -151,10 +179,40 @@ impl FlowDelays {
         self.round_trips.settle(|flow, delay_s| self.rtt[flow].add(delay_s));
     }
 
-    /// How long the packets of a flow waited, if they have several sizes.
+    /// How long the packets of a flow, all of which are counted, waited, if they have several sizes.
     #[must_use]
-    pub fn waits(&self, flow: usize) -> Option<&Delays> {
-        self.waits.get(&(flow as u32)).map(|(_, waits)| waits)
+    pub fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
+        if let Some((_, waits)) = self.waits.get(&(flow as u32)) {
+            return Some(Cow::Borrowed(waits));
+        }
+        let short = self.short_arrived(flow)?;
+        let mut waits = self.full(flow, short).excess();
+        short.delays_s.iter().for_each(|&delay_s| waits.add((delay_s - short.unloaded_s).max(0.0)));
+        Some(Cow::Owned(waits))
+    }
+
+    /// The last packet of a flow, if it is shorter than the others and has arrived.
+    fn short_arrived(&self, flow: usize) -> Option<&Short> {
+        self.short.get(&(flow as u32)).filter(|short| !short.delays_s.is_empty())
+    }
+
+    /// The one-way delays of a flow's packets but the short last one.
+    fn full(&self, flow: usize, short: &Short) -> Delays {
+        let mut full = self.one_way(flow).delays.clone();
+        short.delays_s.iter().for_each(|&delay_s| full.take_back(delay_s));
+        full
+    }
+
+    /// How the one-way delays of a flow's packets, all of which are counted, are distributed.
+    #[must_use]
+    pub fn distribution(&self, flow: usize) -> Cow<'_, Delays> {
+        let counted = &self.one_way(flow).delays;
+        let Some(short) = self.short_arrived(flow) else { return Cow::Borrowed(counted) };
+        let mut all = Delays::above(short.shortest_s);
+        all.merge(&self.full(flow, short));
+        short.delays_s.iter().for_each(|&delay_s| all.add(delay_s));
+        (all.sum_s, all.max_s) = (counted.sum_s, counted.max_s);
+        Cow::Owned(all)
     }
 
     /// The one-way delays of a flow's packets, all of which are counted.

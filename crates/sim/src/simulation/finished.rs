@@ -36,7 +36,11 @@ impl<P: Probe> Finished for Simulation<'_, P> {
         (self.fabric.delays.one_way(flow), self.fabric.delays.rtt(flow))
     }
 
-    fn waits(&self, flow: usize) -> Option<&Delays> {
+    fn one_way(&self, flow: usize) -> Cow<'_, Delays> {
+        self.fabric.delays.distribution(flow)
+    }
+
+    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
         self.fabric.delays.waits(flow)
     }
 

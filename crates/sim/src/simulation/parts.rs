@@ -210,7 +210,11 @@ impl<P: Probe + Copy + Send> Finished for PartedSimulation<'_, P> {
         (self.receiving(flow).fabric.delays.one_way(flow), self.sending(flow).fabric.delays.rtt(flow))
     }
 
-    fn waits(&self, flow: usize) -> Option<&Delays> {
+    fn one_way(&self, flow: usize) -> Cow<'_, Delays> {
+        self.receiving(flow).fabric.delays.distribution(flow)
+    }
+
+    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
         self.receiving(flow).fabric.delays.waits(flow)
     }
 

@@ -115,8 +115,8 @@ impl<'a> FlowTotals<'a> {
             }
         }
         let (one_way, rtt) = run.delays(index);
-        (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
-        totals.queueing = run.waits(index).map(Cow::Borrowed);
+        (totals.one_way, totals.rtt) = (run.one_way(index), Cow::Borrowed(rtt));
+        totals.queueing = run.waits(index);
         if let Some(longer_s) = longer_s {
             let excess = totals.queueing();
             let waited_s = mean(excess.sum_s, excess.count) - longer_s;
@@ -211,7 +211,7 @@ pub(super) fn rows_of_flows(run: &impl Finished) -> Vec<(&FlowSpec, &str, FlowTo
     // The shortest delay that there can be of each group.
     let mut bases_s: HashMap<&str, f64> = HashMap::new();
     for (index, _, label, _) in flows().filter(|(.., joint)| *joint) {
-        let base_s = run.delays(index).0.delays.base_s();
+        let base_s = run.one_way(index).base_s();
         bases_s.entry(label).and_modify(|least_s| *least_s = least_s.min(base_s)).or_insert(base_s);
     }
     // The last row of each group: flows of a group may stand apart, and groups be many.

@@ -52,6 +52,9 @@ pub trait Network: Schedule {
     #[inline]
     fn note_one_way_delay(&mut self, _flow: u32, _delay_s: f64) {}
 
+    /// The last segment of a transfer, shorter than the others, arrived; besides.
+    fn note_delay_of_last(&mut self, _flow: u32, _delay_s: f64) {}
+
     /// A datagram of a flow, of `size` bytes, was on its way to the destination for so long.
     #[inline]
     fn note_datagram_delay(&mut self, _flow: u32, _size: u32, _delay_s: f64) {}

@@ -55,6 +55,8 @@ pub struct Receiver {
     delay: Timer,
     timer_entity: Entity,
     flow: u32,
+    /// The last packet, if it is shorter than the others; else no packet.
+    short: u32,
     /// Totals.
     pub totals: ReceiverTotals,
 }
@@ -84,6 +86,7 @@ impl Receiver {
             delay: Timer::default(),
             timer_entity,
             flow,
+            short: u32::MAX,
             totals: ReceiverTotals::default(),
         }
     }
@@ -93,6 +96,11 @@ impl Receiver {
         if let Some(ack_delay) = &mut self.ack_delay {
             ack_delay.expect(packets);
         }
+    }
+
+    /// The last packet, of this number, is shorter than the others.
+    pub fn tell_apart(&mut self, short: u32) {
+        self.short = short;
     }
 
     /// Packets received in order, the SYN not counted.
@@ -146,7 +154,11 @@ impl Receiver {
             return false;
         }
         if seq > 0 {
-            network.note_one_way_delay(self.flow, now.time.since(packet.sent()));
+            let delay_s = now.time.since(packet.sent());
+            network.note_one_way_delay(self.flow, delay_s);
+            if seq == self.short {
+                network.note_delay_of_last(self.flow, delay_s);
+            }
         }
         // Linux has rejected by then what lies before the window (RFC 7323 §5.3, R2; tcp_sequence).
         let rejected = self.ack_delay.is_some() && i64::from(seq) < self.last_ack_sent;

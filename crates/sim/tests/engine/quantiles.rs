@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{closed_loop, open_loop};
 use crate::engine::common::reference::shortest_path;
-use crate::engine::common::{cases, floats, flow, packets, run, scenario, trace, udp, wire};
+use crate::engine::common::{cases, floats, flow, packets, run, scenario, tcp, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{
-    CourseSpec, FlowSpec, Intervals, ObserveFlows, Pace, Profile, RateSpec, TrafficSpec,
+    CourseSpec, FlowSpec, Intervals, ObserveFlows, Pace, Profile, RateSpec, Recovery, TrafficSpec, TransportSpec,
 };
 
 /// The one-way delays of each flow, from the shortest on.
@@ -73,6 +73,29 @@ fn a_link_that_becomes_faster_has_shorter_delays() {
         let queueing_s = floats(&tables.flows, "queueing_delay_p50_s")[0];
         assert_eq!(queueing_s, 0.0);
     }
+}
+
+/// 1,448 B over 1 Mbit/s take 12 ms with their headers, and the last 100 B 1.216 ms: they leave together, behind the 52 B that
+/// end the handshake and take 0.416 ms.
+#[test]
+fn a_short_last_packet_waits_as_long_as_it_does() {
+    let mut scenario = scenario(Profile::Rfc, 3.0, 2);
+    scenario.links = wire("wire", (0, 1), 1e6, 0.001, packets(50)).to_vec();
+    let mut tcp = tcp(Profile::Rfc, Recovery::Sack);
+    (tcp.payload_bytes, tcp.header_bytes, tcp.ack_bytes) = (1448, 52, 52);
+    let traffic = TrafficSpec::Bulk { bytes: Some(1548) };
+    scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), traffic, TransportSpec::Tcp(tcp))];
+    let tables = run(&scenario);
+    let close = |column: &str, expected_s: f64| {
+        let found_s = floats(&tables.flows, column)[0];
+        assert!((found_s - expected_s).abs() <= expected_s / 64.0 + 8e-6, "{column}: {found_s} for {expected_s}");
+    };
+    close("one_way_delay_p50_s", 0.013416);
+    close("one_way_delay_max_s", 0.014632);
+    close("queueing_delay_mean_s", 0.006416);
+    close("queueing_delay_p50_s", 0.000416);
+    close("queueing_delay_p95_s", 0.012416);
+    close("queueing_delay_max_s", 0.012416);
 }
 
 /// A group that begins with a flow over 80 ms: three of four packets take 2 ms.

@@ -50,6 +50,10 @@ impl<P: Probe> Network for Fabric<P> {
         self.delays.note_one_way(flow, delay_s);
     }
 
+    fn note_delay_of_last(&mut self, flow: u32, delay_s: f64) {
+        self.delays.note_last(flow, delay_s);
+    }
+
     #[inline]
     fn note_datagram_delay(&mut self, flow: u32, size: u32, delay_s: f64) {
         self.delays.note_datagram(flow, size, delay_s);
