@@ -42,6 +42,26 @@ def test_delay_variation_is_what_a_jitter_buffer_needs(office: tl.Run) -> None:
         assert found[label] == pytest.approx(late - delays["at_most_s"][0], rel=1 / 64)
 
 
+@pytest.mark.parametrize(
+    "rate",
+    [
+        '{ schedule = [{ at = "0 s", rate = "100 kbit/s" }, { at = "1 s", rate = "10 Mbit/s" }] }',
+        '{ kind = "markov", states = [{ rate = "1 Mbit/s", mean = "1 s" }, { rate = "9 Mbit/s", mean = "300 ms" }] }',
+        '{ kind = "random-walk", start = "1 Mbit/s", least = "500 kbit/s", most = "8 Mbit/s", deviation = 1 }',
+    ],
+)
+def test_a_jitter_buffer_evens_out_what_a_link_is_at_times_slower(rate: str) -> None:
+    link = f'link.wire = {{ ends = ["a", "b"], rate = {rate}, delay = "10 ms" }}'
+    call = 'traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }'
+    run = tl.simulate(tl.loads(f'duration = "9 s"\n{link}\n{call}\nobserve.delays = true'))
+    delays = run.delays.filter(entity="call", delay="one_way_delay")
+    late = delays.filter(delays["packets"].cum_sum() / delays["packets"].sum() >= 0.99)["at_most_s"][0]
+    found = with_delay_variation(run)["delay_variation_p99_s"].item()
+    # No packet is faster than the link ever can be, and some is nearly as fast as that.
+    assert found >= (late - delays["at_most_s"][0]) * (1 - 1 / 64)
+    assert found == pytest.approx(late - delays["at_most_s"][0], rel=1 / 64, abs=0.0005)
+
+
 def test_what_saturates_a_link_has_no_jitter_buffer() -> None:
     text = OFFICE.partition("traffic")[0] + 'traffic.s = { kind = "saturate", from = "office", to = "internet" }'
     assert (

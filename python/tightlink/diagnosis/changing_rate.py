@@ -48,6 +48,15 @@ def peak(rate: Mapping[str, Any]) -> float:
     return float(max(values, default=0.0))
 
 
+def bound(rate: Mapping[str, Any]) -> float:
+    """The highest rate that there can be, of all kinds that change by a course; infinite where there is no bound.
+
+    >>> bound({"kind": "random-walk", "start": 1e6, "least": 1e5, "most": 4e6}), bound({"kind": "ornstein-uhlenbeck"})
+    (4000000.0, inf)
+    """
+    return float(rate.get("most", math.inf)) if "values" not in rate else peak(rate)
+
+
 def quantile(rate: Mapping[str, Any], share: float, times_s: _Times) -> float | None:
     """The rate that is not exceeded for a share of a time; nothing where that is not known."""
     if rate.get("kind") == _GAUSSIAN:

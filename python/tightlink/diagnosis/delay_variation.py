@@ -39,7 +39,7 @@ def with_delay_variation(run: Run) -> pl.DataFrame:
     if not 0 < len(datagrams) <= _MOST_FLOWS or not set(COLUMNS.values()) <= set(flows.columns):
         return flows
     paths = paths_of(run)
-    shortest = {label: path.base_one_way_s for label in datagrams if _has(path := paths.of(label))}
+    shortest = {label: path.shortest_one_way_s for label in datagrams if _has(path := paths.of(label))}
     base = pl.col("label").replace_strict(shortest, default=None, return_dtype=pl.Float64)
     added = {name: (pl.col(delay) - base).clip(lower_bound=0.0) for name, delay in COLUMNS.items()}
     return flows.with_columns(**added) if shortest else flows

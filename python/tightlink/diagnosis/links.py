@@ -155,6 +155,15 @@ class Link:
         """The same at best: a packet that comes at an opportunity of a trace leaves at once."""
         return 0.0 if "trace_ms" in self.spec.get("rate", ()) else self.service_s(size)
 
+    def fastest_s(self, size: int) -> float:
+        """The same at the highest rate that there can be."""
+        course = self.spec.get("rate", {})
+        return (
+            self.service_s(size) * self.spec["rate_bps"] / changing_rate.bound(course)
+            if "kind" in course
+            else (self.shortest_s(size))
+        )
+
     def medium_s(self, size: int) -> float:
         """What a packet of so many bytes waits where nobody is before it: for its medium, and the rest of a burst."""
         if not self.sends_bursts:

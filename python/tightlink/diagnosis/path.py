@@ -143,6 +143,12 @@ class Path:
         return float(links + sum(each.service_s(size) for each in self.processors))
 
     @cached_property
+    def shortest_one_way_s(self) -> float:
+        """The same where the rates of links that change are as high as they can be."""
+        faster_s = (link.shortest_s(self.packet_bytes) - link.fastest_s(self.packet_bytes) for link in self.forward)
+        return self.base_one_way_s - math.fsum(faster_s)
+
+    @cached_property
     def base_rtt_s(self) -> float:
         """The same there, and back of an ACK; there only, where nothing returns."""
         tcp = self.tcp
