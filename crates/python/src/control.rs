@@ -237,7 +237,8 @@ impl External for Control {
             return;
         }
         let told = Ack::of(ack, false);
-        let called = Python::attach(|py| self.object.call_method1(py, intern!(py, "on_recovery_ack"), (told,)).map(|_| ()));
+        let called =
+            Python::attach(|py| self.object.call_method1(py, intern!(py, "on_recovery_ack"), (told,)).map(|_| ()));
         if let Err(error) = called {
             self.trouble.note(format!("on_recovery_ack of {} at {:.6} s", self.flow, ack.now.seconds()), error);
         }

@@ -404,7 +404,8 @@ fn fq_codel_drops_from_the_fattest_queue() {
 fn queues_that_decide_at_departure_are_put_to_work() {
     let mut runner = TestRunner::deterministic();
     let (mut managed, mut full) = (0, 0);
-    for _ in 0..100 {
+    // Of the 400 that each of them makes.
+    for _ in 0..150 {
         let scenario = with_queues(open_loop(), &AT_DEPARTURE).new_tree(&mut runner).expect("a network").current();
         let (_, records) = trace(&scenario);
         let some = |wanted| i32::from(records.iter().any(|record| record.event == Event::Drop(wanted)));

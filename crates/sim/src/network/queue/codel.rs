@@ -67,8 +67,8 @@ impl Largest {
         self.0 = self.0.max(i64::from(waiting.packet.size()));
     }
 
-    /// The most bytes of a line that may always stay, where `others` bytes wait in other lines of the queue; below zero, if these are
-    /// too many already.
+    /// The most bytes of a line that may always stay, where `others` bytes wait in other lines of the queue; below zero, if
+    /// these are too many already.
     pub(super) fn beside(self, others: u64) -> i64 {
         self.0 - others as i64
     }
@@ -97,8 +97,8 @@ impl Default for Control {
 }
 
 impl Control {
-    /// The packet that leaves `line` at `now`. Those that are lost are appended to `lost`. With no more than `spare_bytes` of the
-    /// line behind it no packet is dropped.
+    /// The packet that leaves `line` at `now`. Those that are lost are appended to `lost`. With no more than `spare_bytes` of
+    /// the line behind it no packet is dropped.
     pub(super) fn next(
         &mut self,
         law: Law,
@@ -166,8 +166,8 @@ impl Control {
         now > *self.first_above.get_or_insert(now + law.interval)
     }
 
-    /// Tells a sender: its packet is marked and stays the next, or is lost and the one behind it is looked at. Beside it, whether
-    /// the queue has been long for long.
+    /// Tells a sender: its packet is marked and stays the next, or is lost and the one behind it is looked at. Beside it,
+    /// whether the queue has been long for long.
     #[cold]
     fn tell(
         &mut self,

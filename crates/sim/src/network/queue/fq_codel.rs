@@ -109,7 +109,8 @@ mod tests {
             |now_s| queue.next(Time::new(now_s), &mut lost).map(|waiting| (waiting.key.flow, waiting.since_s));
         // Above the target for the first time, with one packet of the flow behind it and two of the other.
         assert_eq!(next(0.201), Some((1, 0.0)));
-        // An interval later the last of the first flow is lost; of the second flow the first is above the target for the first time.
+        // An interval later the last of the first flow is lost; of the second flow the first is above the target for the
+        // first time.
         assert_eq!(next(0.302), Some((2, 0.2)));
         assert_eq!(lost.iter().map(|(waiting, _)| waiting.key.flow).collect::<Vec<_>>(), [1]);
     }

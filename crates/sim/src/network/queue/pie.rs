@@ -3,8 +3,8 @@
 //!
 //! On a line of constant rate the delay of the queue is known exactly at every instant: it is the time until
 //! the line is free, and falls evenly from arrival to arrival. So the updates between two arrivals are made at
-//! the second, and need no event. Where no packet waits there is none, whatever is on the line. Of the optional parts (§5) there are ECN (§5.1) and the cap of the
-//! increment (§5.5).
+//! the second, and need no event. Where no packet waits there is none, whatever is on the line. Of the optional parts (§5)
+//! there are ECN (§5.1) and the cap of the increment (§5.5).
 
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,8 @@ impl Controller {
         self.probability == 0.0 && self.delay_s == 0.0 && self.burst_s == law.burst_s
     }
 
-    /// One update (§4.2, §4.4); without a delay, packets may be `waiting` of which none has left. True if a burst may come anew.
+    /// One update (§4.2, §4.4); without a delay, packets may be `waiting` of which none has left. True if a burst may come
+    /// anew.
     pub(super) fn update(&mut self, law: Law, delay_s: f64, waiting: bool) -> bool {
         let Law { target_s, update_s, burst_s, decay, far_s, .. } = law;
         let mut change = ALPHA * (delay_s - target_s) + BETA * (delay_s - self.delay_s);
