@@ -404,7 +404,7 @@ _MARKED: Final = """
 profile = "linux"
 duration = "10 s"
 link.near = { ends = ["home", "router"], rate = "100 Mbit/s", delay = "5 ms" }
-link.up = { ends = ["router", "net"], rate = "10 Mbit/s", delay = "15 ms", queue = { kind = "codel", ecn = true } }
+link.up = { ends = ["router", "net"], rate = "10 Mbit/s", delay = "5 ms", queue = { kind = "codel", ecn = true } }
 traffic.a = { kind = "bulk", from = "home", to = "net", tcp.ecn = true }
 """
 

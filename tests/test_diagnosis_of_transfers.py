@@ -41,7 +41,7 @@ kind = "leaf-spine"
 leaves = 1
 spines = 1
 hosts = 41
-link = { rate = "1 Gbit/s", delay = "20 us", queue = { kind = "threshold", limit = "100 kB", mark = "20 packets" } }
+link = { rate = "1 Gbit/s", delay = "20 us", queue = { kind = "threshold", limit = "75 kB", mark = "20 packets" } }
 [traffic.q]
 kind = "transfers"
 pairs = "incast"
@@ -245,7 +245,7 @@ def test_sprayed_packets_that_overtake_each_other() -> None:
     assert "retransmitted without need" in found.answer
     # More than the path holds in flight on average is small at times only.
     shuffle = _found(_run(tl.load(K8).set("routing.ecmp", "packet")), "shuffle")
-    assert "keep the window small at times; 16 packets in flight on average, the path holds 11" in shuffle.answer
+    assert "keep the window small at times; 15 packets in flight on average, the path holds 11" in shuffle.answer
     assert _helps(scenario, "p") == [{"traffic.p.tcp.recovery": "rack"}]
 
 
@@ -302,12 +302,12 @@ traffic.mice = { kind = "transfers", from = "net.host[*]", to = "net.host[15]", 
     assert found.suggestions[-1].changes == {"routing.ecmp": "packet"}
 
 
-@pytest.mark.parametrize(("least", "share"), [("200 ms", 0.59), ("10 ms", 0.07), ("1 ms", 0.007)])
-def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float) -> None:
-    """Two timeouts among 40 transfers of about 7 ms each, while the receiver's link is full."""
+@pytest.mark.parametrize(("least", "share", "count"), [("200 ms", 0.59, 2), ("10 ms", 0.07, 2), ("1 ms", 0.007, 3)])
+def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float, count: int) -> None:
+    """Two or three timeouts among 40 transfers of about 7 ms each, while the receiver's link is full."""
     scenario = tl.loads(INCAST).set("traffic.q.tcp.rto.min", least)
     run = _run(scenario)
-    assert run.flows["timeouts"][0] == 2
+    assert run.flows["timeouts"][0] == count
     found = _found(run, "q")
     shares = {cause.name: cause.share for cause in found.causes}
     # What is below 3 % is no cause.

@@ -94,7 +94,7 @@ def test_bufferbloat() -> None:
     assert again == large == pytest.approx(650, rel=0.05)
     assert small == pytest.approx(37, abs=0.5)
     assert tiny == pytest.approx(2, abs=0.2)
-    assert codel == pytest.approx(8, abs=0.5)
+    assert codel == pytest.approx(7, abs=0.5)
     assert fair < 1.2
     uploads = [run.flows.filter(pl.col("label") != "call")["goodput_bps"].sum() for run in runs("bufferbloat")]
     assert uploads[1] >= uploads[0]
@@ -181,7 +181,7 @@ def test_l4s() -> None:
         [1e3 * delay - 10.3 for delay in values("l4s", "one_way_delay_mean_s", label)] for label in ("prague", "cubic")
     )
     assert [prague[0], cubic[0]] == pytest.approx([64, 64], abs=2)
-    assert max(prague[1], cubic[1]) < 6
+    assert [prague[1], cubic[1]] == pytest.approx([5, 6], abs=0.5)
     assert prague[2] < 0.34
     assert cubic[2] > 10
     assert prague[3] == pytest.approx(cubic[3], rel=0.25)

@@ -10,7 +10,7 @@ Example:
     ... '''))
     >>> tried = Trials(run).of({"link.w.queue": {"kind": "fq-codel"}})
     >>> tried.helps, tried.costs
-    (True, ['bursty loses 14 % in place of 3.1 % and waits 110 ms in place of 77 ms'])
+    (True, ['bursty loses 14 % in place of 3.1 % and waits 111 ms in place of 77 ms'])
 """
 
 from __future__ import annotations
