@@ -116,7 +116,9 @@ traffic.telnet = { kind = "cbr", from = "a", to = "b", interval = "200 ms", rand
         assert "(40 packets, 1 BDP" in run.why(flow).sentence
 
 
-@pytest.mark.parametrize(("on", "tried"), [("500 ms", "CoDel (ftp gets 15 % less)"), ("5 ms", "FQ-CoDel (a queue for each flow)")])
+@pytest.mark.parametrize(
+    ("on", "tried"), [("500 ms", "CoDel (ftp gets 15 % less)"), ("5 ms", "FQ-CoDel (a queue for each flow)")]
+)
 def test_bursts_that_wait_longer_by_turns_are_to_have_none(on: str, tried: str) -> None:
     """Half a second at 5 Mbit/s waits longer in a queue of 3.3 Mbit/s for itself than behind two connections."""
     scenario = tl.loads("""
