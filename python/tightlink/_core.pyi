@@ -12,6 +12,7 @@ __all__ = [
     "CaptureError",
     "ControlError",
     "EngineError",
+    "Handshake",
     "Loss",
     "Outcome",
     "RateSample",
