@@ -42,7 +42,7 @@ _INFINITE: Final = 0x7FFFFFFF
 
 
 class _Told(ctypes.Structure):
-    """``struct told`` of sender.c."""
+    """``struct sim_told`` of sender.c."""
 
     _fields_ = (
         ("cwnd", ctypes.c_uint32), ("ssthresh", ctypes.c_uint32), ("pacing_rate", ctypes.c_double),
@@ -55,7 +55,7 @@ class _Told(ctypes.Structure):
 
 
 class _Parameter(ctypes.Structure):
-    """``struct parameter`` of kernel.h."""
+    """``struct sim_parameter`` of kernel.h."""
 
 
 _Parameter._fields_ = (  # It points to its own kind.
