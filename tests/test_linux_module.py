@@ -79,6 +79,12 @@ def test_parameters_are_options_of_each_flow(scenario: tl.Scenario, tmp_path: Pa
     assert _same(plain, tl.simulate(scenario.set(KEY, "reno")))
     with pytest.raises(tl.ScenarioError, match=r"congestion\.thousands: unknown key; .*mean .thousandths"):
         tl.simulate(scenario.set(KEY, {"kind": name, "thousands": 1}))
+    with pytest.raises(tl.ScenarioError, match=r"congestion\.thousandths = 0\.5: expected a whole number, such as 500"):
+        tl.simulate(scenario.set(KEY, {"kind": name, "thousandths": 0.5}))
+    with pytest.raises(
+        tl.TightlinkError, match=r"__init__ of ftp: TightlinkError: other = 256: expected a whole number of 1"
+    ):
+        tl.simulate(scenario.set(KEY, {"kind": name, "other": 256}))
 
 
 def test_a_module_that_needs_marks_gets_them(scenario: tl.Scenario, tmp_path: Path) -> None:

@@ -89,6 +89,10 @@ class _Library:
             name = parameter.name.decode()
             if name in parameters:
                 value.value = int(parameters[name])
+                if value.value != parameters[name]:
+                    raise TightlinkError(
+                        f"{name} = {parameters[name]:g}: expected a whole number of {parameter.size} bytes"
+                    )
             self.parameters[name] = value.value
             at = parameter.next
         self.name = (library.sim_begin_module() or b"").decode()

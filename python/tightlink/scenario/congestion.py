@@ -14,6 +14,8 @@ from tightlink.scenario.synonyms import meant_control
 #: Kinds of loss recovery.
 RECOVERIES: Final = ("tahoe", "reno", "newreno", "sack", "rack")
 _ANY: Final = sys.float_info.max
+#: What options of controls that are not the engine's are, by the kind of their defaults; of others numbers.
+_UNITS: Final = {bool: "switch", int: "whole"}
 #: Controls that do not begin with TCP's slow start.
 _WITHOUT_SLOW_START: Final = frozenset({"bbr", "bbr3", "ledbat", "vivace"})
 #: Options of controls of which the first is at most the second.
@@ -63,13 +65,14 @@ class Option(NamedTuple):
     def read(self, key: str, value: object) -> float:
         """The number that a scenario gives."""
         number = self._number(value)
-        if number is None or not self.least <= number <= self.most:
+        if number is None or not self.least <= number <= self.most or (self.unit == "whole" and number % 1):
             example = self.written(self.default)
             bounds = f"value from {self.written(self.least)} to {self.written(self.most)}"
             any_number = (self.least, self.most) == (-_ANY, _ANY)
+            what = "whole number" if self.unit == "whole" else "number" if any_number else bounds
             expected = (
                 "true or false" if self.unit == "switch"
-                else f"a {'number' if any_number else bounds}, such as {example}"
+                else f"a {what}, such as {example}"
             )  # fmt: skip
             raise ScenarioError(expected, key=f"{key}.{self.name}", value=value)
         return number
@@ -96,7 +99,7 @@ def options(name: str) -> dict[str, Option]:
     """
     if (written := control.find(name)) is not None:
         return {
-            key: Option(key, "switch" if isinstance(default, bool) else "number", float(default), -_ANY, _ANY, "")
+            key: Option(key, _UNITS.get(type(default), "number"), float(default), -_ANY, _ANY, "")
             for key, default in written.options().items()
         }
     return {option[0]: Option(*option) for option in _core.congestion_options(name)}
