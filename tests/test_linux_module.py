@@ -72,7 +72,9 @@ def test_standard_tcp_of_the_kernel_is_the_engines(scenario: tl.Scenario, tmp_pa
 
 def test_parameters_are_options_of_each_flow(scenario: tl.Scenario, tmp_path: Path) -> None:
     name = _load(tmp_path, RENO.replace("MORE", ""))
-    assert control.find(name).options() == {"thousandths": 500, "other": 7}  # type: ignore[union-attr]
+    found = control.find(name)
+    assert found is not None
+    assert found.options() == {"thousandths": 500, "other": 7}
     gentle = tl.simulate(scenario.set(KEY, {"kind": name, "thousandths": 875}))
     plain = tl.simulate(scenario.set(KEY, {"kind": name, "thousandths": 500}))
     assert gentle.flows["goodput_bps"].item() > plain.flows["goodput_bps"].item()

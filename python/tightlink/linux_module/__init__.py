@@ -49,7 +49,7 @@ class _Told(ctypes.Structure):
         ("now_us", ctypes.c_int64), ("rtt_us", ctypes.c_int64),
         *((name, ctypes.c_uint32) for name in (
             "acked", "marked", "in_flight", "una", "nxt", "in_use", "delivered", "prior_delivered", "total_delivered",
-            "newly_lost", "prior_in_flight", "app_limited")),
+            "newly_lost", "prior_in_flight", "app_limited", "recovering")),
         ("interval_us", ctypes.c_int64),
     )  # fmt: skip
 
@@ -249,7 +249,7 @@ class _ByRate(_ByWindow):
         told = self._told
         told.now_us = round(sample.now_s * 1e6)
         told.rtt_us = -1 if sample.rtt_s is None else round(sample.rtt_s * 1e6)
-        told.acked, told.marked = int(sample.newly_delivered), sample.recovering
+        told.acked, told.recovering = int(sample.newly_delivered), sample.recovering
         told.delivered, told.prior_delivered = int(sample.delivered), int(sample.prior_delivered)
         told.total_delivered, told.newly_lost = int(sample.total_delivered), int(sample.newly_lost)
         told.in_flight, told.app_limited = int(sample.in_flight), sample.app_limited

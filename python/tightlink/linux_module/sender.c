@@ -8,7 +8,7 @@ struct sim_told {
     s64 now_us, rtt_us; /* Negative: no packet was timed. */
     u32 acked, marked, in_flight, una, nxt, in_use;
     /* Of a sample of the delivery rate. */
-    u32 delivered, prior_delivered, total_delivered, newly_lost, prior_in_flight, app_limited;
+    u32 delivered, prior_delivered, total_delivered, newly_lost, prior_in_flight, app_limited, recovering;
     s64 interval_us;
 };
 
@@ -168,8 +168,7 @@ void sim_on_ack(struct sim_connection *c, struct sim_told *t) {
     /* A mark is answered before a window could grow. */
     if (sim_ops()->cong_avoid && t->acked > 0 && t->marked == 0 && !tcp_in_cwnd_reduction(sk))
         sim_ops()->cong_avoid(sk, c->tp.snd_una, t->acked);
-    if (!sim_ops()->cong_control)
-        sim_set_pacing_rate(sk);
+    sim_set_pacing_rate(sk);
     sim_end(c, t);
 }
 
@@ -179,39 +178,25 @@ void sim_on_recovery_ack(struct sim_connection *c, struct sim_told *t) {
     sim_end(c, t);
 }
 
-static void sim_reduce(struct sim_connection *c, struct sock *sk) {
+/* The window is reduced: a threshold, then a state. */
+static void sim_reduce(struct sim_connection *c, struct sim_told *t, u8 state) {
+    struct sock *sk = sim_begin(c, t);
     struct tcp_sock *tp = &c->tp;
+    sim_establish(c);
     tp->prior_cwnd = tp->snd_cwnd;
     tp->prior_ssthresh = tp->snd_ssthresh;
     tp->high_seq = tp->snd_nxt;
     tp->snd_ssthresh = sim_ops()->ssthresh(sk);
     tp->snd_cwnd_cnt = 0;
-}
-
-void sim_on_loss(struct sim_connection *c, struct sim_told *t) {
-    struct sock *sk = sim_begin(c, t);
-    sim_establish(c);
-    sim_reduce(c, sk);
-    sim_change_state(sk, TCP_CA_Recovery);
+    if (state == TCP_CA_Loss)
+        sim_tell(sk, CA_EVENT_LOSS);
+    sim_change_state(sk, state);
     sim_end(c, t);
 }
 
-void sim_on_mark(struct sim_connection *c, struct sim_told *t) {
-    struct sock *sk = sim_begin(c, t);
-    sim_establish(c);
-    sim_reduce(c, sk);
-    sim_change_state(sk, TCP_CA_CWR);
-    sim_end(c, t);
-}
-
-void sim_on_timeout(struct sim_connection *c, struct sim_told *t) {
-    struct sock *sk = sim_begin(c, t);
-    sim_establish(c);
-    sim_reduce(c, sk);
-    sim_tell(sk, CA_EVENT_LOSS);
-    sim_change_state(sk, TCP_CA_Loss);
-    sim_end(c, t);
-}
+void sim_on_loss(struct sim_connection *c, struct sim_told *t) { sim_reduce(c, t, TCP_CA_Recovery); }
+void sim_on_mark(struct sim_connection *c, struct sim_told *t) { sim_reduce(c, t, TCP_CA_CWR); }
+void sim_on_timeout(struct sim_connection *c, struct sim_told *t) { sim_reduce(c, t, TCP_CA_Loss); }
 
 void sim_on_undo(struct sim_connection *c, struct sim_told *t) {
     struct sock *sk = sim_begin(c, t);
@@ -228,7 +213,7 @@ int sim_on_sample(struct sim_connection *c, struct sim_told *t) {
     if (!c->begun)
         sim_time_round_trip(tp, t->rtt_us);
     sim_establish(c);
-    if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open && !t->marked)
+    if (!t->recovering)
         sim_open_again(sk);
     tp->delivered = t->total_delivered;
     tp->delivered_mstamp = sim_now_us;
