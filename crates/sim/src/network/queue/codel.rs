@@ -108,10 +108,7 @@ impl Control {
         lost: &mut Lost,
     ) -> Option<Waiting> {
         let now = units(now.seconds());
-        let Some(head) = line.pop() else {
-            (self.first_above, self.dropping) = (None, false);
-            return None;
-        };
+        let Some(head) = line.pop() else { return self.find_nothing() };
         let late = self.is_late(law, &head, line.bytes(), spare_bytes, now);
         if self.dropping {
             self.dropping = late;
@@ -155,6 +152,12 @@ impl Control {
         Some(head)
     }
 
+    /// Nothing is left of the line.
+    fn find_nothing<T>(&mut self) -> Option<T> {
+        (self.first_above, self.dropping) = (None, false);
+        None
+    }
+
     /// Whether the queue has been long for long, as its first packet tells that leaves `bytes` behind (§5.6).
     #[inline]
     fn is_late(&mut self, law: Law, head: &Waiting, bytes: u64, spare_bytes: i64, now: i64) -> bool {
@@ -183,10 +186,7 @@ impl Control {
             return Some((head, true));
         }
         lost.push((head, Refusal::Managed));
-        let Some(next) = line.pop() else {
-            (self.first_above, self.dropping) = (None, false);
-            return None;
-        };
+        let Some(next) = line.pop() else { return self.find_nothing() };
         let late = self.is_late(law, &next, line.bytes(), spare_bytes, now);
         Some((next, late))
     }
