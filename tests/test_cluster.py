@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import tightlink as tl
+from ports import unused_port
 from tightlink import cli
 from tightlink.experiment import cluster
 from tightlink.experiment.execute import execute
@@ -32,13 +32,6 @@ distributed = pytest.importorskip("distributed")
 NOISY = """\
 traffic.noise = { kind = "on-off", from = "sender", to = "receiver", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
 """
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
 
 
 @contextlib.contextmanager
@@ -60,7 +53,7 @@ def _worker(address: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextlib.contextmanager
 def _scheduler() -> Iterator[str]:
-    address = f"tcp://127.0.0.1:{_free_port()}"
+    address = f"tcp://127.0.0.1:{unused_port()}"
     with _process("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]):
         yield address
 
@@ -133,7 +126,7 @@ def test_no_scheduler(
     monkeypatch.setattr(cluster, "_REACHED_WITHIN_S", 1)
     file = tmp_path / "base.toml"
     file.write_text(one_flow)
-    address = f"tcp://127.0.0.1:{_free_port()}"
+    address = f"tcp://127.0.0.1:{unused_port()}"
     command = ["sweep", str(file), "--vary", "duration=1 s,2 s", "--cluster", address, "-o", str(tmp_path / "out")]
     assert cli.main(command) == 2
     said = capfd.readouterr().err
@@ -145,7 +138,7 @@ def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.Capture
     base = tl.loads(one_flow + NOISY).set("duration", "200 s")
     # More than go to the worker at a time.
     plan = Plan.of(base, replications=100, vary={"link.bottleneck.queue": ["5 packets"]})
-    address = f"tcp://127.0.0.1:{_free_port()}"
+    address = f"tcp://127.0.0.1:{unused_port()}"
     told: list[ExperimentProgress] = []
     with (
         _process("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]) as process,
@@ -183,7 +176,7 @@ def test_the_recipe_for_slurm(one_flow: str, tmp_path: Path) -> None:
     for name, text in commands.items():
         (tools / name).write_text(f"#!/bin/bash\n{text}")
         (tools / name).chmod(0o755)
-    changed = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PORT": str(_free_port())}
+    changed = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PORT": str(unused_port())}
     # Into a file: workers that take their time to end would keep a pipe open beyond the end of the job.
     with (tmp_path / "out.txt").open("w") as out:
         process = subprocess.Popen(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pytest
 
 import tightlink as tl
 from browser import Page, browser
+from ports import unused_port
 from programs import needs_browser, needs_engine_for_browsers
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def jupyter(folder: Path) -> Iterator[str]:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     (folder / "lab.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = unused_port()
     given = {
         "ServerApp.ip": "127.0.0.1",
         "ServerApp.port": port,

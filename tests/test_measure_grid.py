@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from ports import unused_port
 from programs import need
 from tightlink.analysis import measurements
 from tightlink.commands import measure_grid
@@ -33,9 +34,7 @@ HERE = "127.0.0.1"
 @contextmanager
 def iperf3_server() -> Iterator[int]:
     need("iperf3")
-    with socket.socket() as free:
-        free.bind((HERE, 0))
-        port = free.getsockname()[1]
+    port = unused_port()
     server = subprocess.Popen(["iperf3", "-s", "-B", HERE, "-p", str(port)], stdout=subprocess.DEVNULL)
     try:
         for _ in range(100):

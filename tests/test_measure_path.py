@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import tightlink as tl
+from ports import unused_port
 from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
@@ -127,9 +128,7 @@ def echoed(place: tuple[str, int]) -> int:
 @contextmanager
 def served(visits: int = 1, limits: Limits | None = None) -> Iterator[tuple[str, int]]:
     """A listener; it must still be whole in the end, when the last visit is a good one."""
-    with socket.socket() as free:
-        free.bind((HERE, 0))
-        port = free.getsockname()[1]
+    port = unused_port()
     ready = threading.Event()
     said: list[str] = []
 
@@ -292,9 +291,7 @@ def test_where_a_listener_listens(address: str) -> None:
     def say(text: str) -> None:
         raise HeardError(text)
 
-    with socket.socket() as free:
-        free.bind((HERE, 0))
-        port = free.getsockname()[1]
+    port = unused_port()
     with pytest.raises(HeardError) as heard:
         listener.serve(address, port, say=say)
     everywhere = f"listening at every address of this machine, port {port}, TCP and UDP"
@@ -413,9 +410,7 @@ def test_what_was_measured_before_the_other_end_left_is_kept(
     visits: int, known: list[bool], what: str, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probes, "_LEAST_INTERVAL_S", 0.0)
-    with socket.socket() as free:
-        free.bind((HERE, 0))
-        port = free.getsockname()[1]
+    port = unused_port()
     ready = threading.Event()
     other = {"visits": visits, "say": lambda _: ready.set()}
     thread = threading.Thread(target=listener.serve, args=(HERE, port), kwargs=other, daemon=True)

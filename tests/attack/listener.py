@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from attack import Violation
 from attack._messages import line
+from ports import unused_port
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
 from tightlink.measure.visitor import visiting
@@ -52,9 +53,7 @@ class Attack:
     def __init__(self) -> None:
         self._failures: list[str] = []
         self._said: list[str] = []
-        with socket.socket() as free:
-            free.bind((HERE, 0))
-            self._place = (HERE, int(free.getsockname()[1]))
+        self._place = (HERE, unused_port())
         self._datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
