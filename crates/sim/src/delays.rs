@@ -14,20 +14,18 @@ const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - 6;
 const RESOLUTION_S: f64 = 1e-6;
 /// The share of what delays have in common that is added instead, if it is more: memory is what counting costs.
 const OF_BASE: f64 = 1.0 / 16.0;
-/// The lowest class there is.
-const LOWEST: u64 = RESOLUTION_S.to_bits() >> SHIFT;
 /// Classes are added so many at a time.
 const MORE: u64 = 64;
 
 /// The class of a delay to which the resolution was added.
 #[inline]
 fn class(classed_s: f64) -> u64 {
-    (classed_s.to_bits() >> SHIFT).wrapping_sub(LOWEST)
+    classed_s.to_bits() >> SHIFT
 }
 
 /// The shortest delay of a class, with the resolution that was added, in seconds.
 fn bound_s(class: u64) -> f64 {
-    f64::from_bits((class + LOWEST) << SHIFT)
+    f64::from_bits(class << SHIFT)
 }
 
 /// Delays, as they come.
@@ -60,8 +58,6 @@ struct Rest {
 impl Rest {
     /// A class of so many has so many times 256 more. A run of 2^40 packets of one flow and one delay is too long to be asked
     /// for its quantiles.
-    #[cold]
-    #[inline(never)]
     fn carry(&mut self, class: usize, classes: usize, more: u64) {
         if self.carried.is_empty() {
             self.carried = vec![0; classes].into();
@@ -116,21 +112,29 @@ impl Delays {
         self.max_s = if delay_s > self.max_s { delay_s } else { self.max_s };
         let classed_s = delay_s + self.offset_s;
         let at = class(classed_s).wrapping_sub(self.first) as usize;
-        match self.classes.get_mut(at) {
-            Some(count) => {
-                let full;
-                (*count, full) = count.overflowing_add(1);
-                if full {
-                    self.rest.carry(at, self.classes.len(), 1);
-                }
+        if let Some(count) = self.classes.get_mut(at) {
+            let full;
+            (*count, full) = count.overflowing_add(1);
+            if !full {
+                return;
             }
-            None => self.add_to(classed_s, 1),
+        }
+        self.add_seldom(at, classed_s);
+    }
+
+    /// Carries what fills the byte of a class, or adds the first delay of a class that is not there: in one call, or what is
+    /// in registers would be saved before each delay.
+    #[cold]
+    #[inline(never)]
+    fn add_seldom(&mut self, at: usize, classed_s: f64) {
+        if at < self.classes.len() {
+            self.rest.carry(at, self.classes.len(), 1);
+        } else {
+            self.add_to(classed_s, 1);
         }
     }
 
     /// Counts delays of a class that need not be there yet. What is shorter than all delays should be is as short.
-    #[cold]
-    #[inline(never)]
     fn add_to(&mut self, classed_s: f64, count: u64) {
         let class = class(classed_s.max(self.rest.resolution_s));
         if self.classes.is_empty() {

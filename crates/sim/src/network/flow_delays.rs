@@ -17,40 +17,71 @@ const NOTED: usize = 1 << 11;
 /// Delays of the flows.
 #[derive(Clone, Debug)]
 pub struct FlowDelays {
-    one_way: Vec<OneWay>,
-    rtt: Vec<Delays>,
+    one_way: Counted<OneWay>,
+    rtt: Counted<Delays>,
     /// Of flows whose packets have several sizes: how long each takes without waiting, and how long they waited.
     waits: HashMap<u32, (Unloaded, Delays)>,
     /// Of transfers whose last packet is shorter than the others.
     short: HashMap<u32, Short>,
-    /// What was not counted yet; of a kind, or the processor would guess in vain which comes next.
-    ways: Notes,
-    round_trips: Notes,
 }
 
-/// Delays in the order in which they were seen, each of which flow, and how long it was in seconds.
+/// What is counted of each flow: at once, or when there are many notes.
 #[derive(Clone, Debug)]
-struct Notes {
-    all: Box<[(u32, f64)]>,
-    many: usize,
+struct Counted<T> {
+    /// Of few flows; else of none.
+    at_once: Vec<T>,
+    /// Of many flows; else of none.
+    later: Vec<T>,
+    /// Delays in the order in which they were seen, each of which flow, and how long it was in seconds. Of a kind, or the
+    /// processor would guess in vain which comes next.
+    notes: Box<[(u32, f64)]>,
+    noted: usize,
 }
 
-impl Notes {
-    /// Whether there was room for a note.
-    #[inline]
-    fn take(&mut self, flow: u32, delay_s: f64) -> bool {
-        let room = self.all.get_mut(self.many);
-        let taken = room.is_some();
-        if let Some(note) = room {
-            *note = (flow, delay_s);
-            self.many += 1;
-        }
-        taken
+/// What counts delays.
+trait Count {
+    fn add(&mut self, delay_s: f64);
+}
+
+impl<T: Count> Counted<T> {
+    /// Of so many flows, which are to be added.
+    fn of(flows: usize) -> Self {
+        let (few, many) = if flows > FEW { (0, flows) } else { (flows, 0) };
+        let notes = vec![(0, 0.0); if many > 0 { NOTED } else { 0 }].into();
+        Self { at_once: Vec::with_capacity(few), later: Vec::with_capacity(many), notes, noted: 0 }
     }
 
-    /// All that are noted, which then are no longer.
-    fn settle(&mut self, mut count: impl FnMut(usize, f64)) {
-        self.all[..std::mem::take(&mut self.many)].iter().for_each(|&(flow, delay_s)| count(flow as usize, delay_s));
+    fn push(&mut self, flow: T) {
+        if self.notes.is_empty() { self.at_once.push(flow) } else { self.later.push(flow) }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, flow: u32, delay_s: f64) {
+        if let Some(counted) = self.at_once.get_mut(flow as usize) {
+            counted.add(delay_s);
+            return;
+        }
+        if self.noted == self.notes.len() {
+            self.settle();
+        }
+        if let Some(note) = self.notes.get_mut(self.noted) {
+            *note = (flow, delay_s);
+            self.noted += 1;
+        }
+    }
+
+    /// Counts what is noted, of each flow in its order.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self) {
+        let noted = &self.notes[..std::mem::take(&mut self.noted)];
+        noted.iter().for_each(|&(flow, delay_s)| self.later[flow as usize].add(delay_s));
+    }
+
+    /// What was counted of a flow, all of whose delays are.
+    fn counted(&self, flow: usize) -> &T {
+        debug_assert_eq!(self.noted, 0);
+        if self.notes.is_empty() { &self.at_once[flow] } else { &self.later[flow] }
     }
 }
 
@@ -72,17 +103,24 @@ pub struct OneWay {
     pub delays: Delays,
     /// The sum of the differences of successive ones, in seconds.
     pub jitter_sum_s: f64,
+    /// The last one, in seconds; not a number before the first.
     last_s: f64,
 }
 
-impl OneWay {
+impl Count for OneWay {
     #[inline]
     fn add(&mut self, delay_s: f64) {
-        if self.delays.count > 0 {
-            self.jitter_sum_s += (delay_s - self.last_s).abs();
-        }
+        // The first one differs from not a number, the larger of which and zero is zero.
+        self.jitter_sum_s += (delay_s - self.last_s).abs().max(0.0);
         self.last_s = delay_s;
         self.delays.add(delay_s);
+    }
+}
+
+impl Count for Delays {
+    #[inline]
+    fn add(&mut self, delay_s: f64) {
+        self.add(delay_s);
     }
 }
 
@@ -90,14 +128,16 @@ impl FlowDelays {
     /// Of so many flows, which are to be added.
     #[must_use]
     pub fn of(flows: usize) -> Self {
-        let (one_way, rtt) = (Vec::with_capacity(flows), Vec::with_capacity(flows));
-        let notes = || Notes { all: vec![(0, 0.0); if flows > FEW { NOTED } else { 0 }].into(), many: 0 };
-        Self { one_way, rtt, waits: HashMap::new(), short: HashMap::new(), ways: notes(), round_trips: notes() }
+        Self { one_way: Counted::of(flows), rtt: Counted::of(flows), waits: HashMap::new(), short: HashMap::new() }
     }
 
     /// Adds the next flow, whose packets take `shortest_s` seconds at least, and `unloaded_s` as a rule, where none waits.
     pub fn add_flow(&mut self, shortest_s: f64, unloaded_s: f64) {
-        self.one_way.push(OneWay { delays: Delays::between(shortest_s, unloaded_s), jitter_sum_s: 0.0, last_s: 0.0 });
+        self.one_way.push(OneWay {
+            delays: Delays::between(shortest_s, unloaded_s),
+            jitter_sum_s: 0.0,
+            last_s: f64::NAN,
+        });
         self.rtt.push(Delays::default());
     }
 
@@ -132,51 +172,19 @@ impl FlowDelays {
     /// A packet of a flow was on its way for so long.
     #[inline(always)]
     pub fn note_one_way(&mut self, flow: u32, delay_s: f64) {
-        if !self.ways.take(flow, delay_s) {
-            self.settle_one_way();
-            self.one_way[flow as usize].add(delay_s);
-        }
+        self.one_way.add(flow, delay_s);
     }
 
     /// A round-trip time was measured.
     #[inline(always)]
     pub fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
-        if !self.round_trips.take(flow, rtt_s) {
-            self.settle_rtt();
-            self.rtt[flow as usize].add(rtt_s);
-        }
+        self.rtt.add(flow, rtt_s);
     }
 
-    /// Counts what is noted, of each flow in its order.
+    /// Counts what is noted.
     pub fn settle(&mut self) {
-        self.settle_one_way();
-        self.settle_rtt();
-    }
-
-    #[inline]
-    fn settle_one_way(&mut self) {
-        if self.ways.many > 0 {
-            self.count_one_way();
-        }
-    }
-
-    #[inline]
-    fn settle_rtt(&mut self) {
-        if self.round_trips.many > 0 {
-            self.count_rtt();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn count_one_way(&mut self) {
-        self.ways.settle(|flow, delay_s| self.one_way[flow].add(delay_s));
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn count_rtt(&mut self) {
-        self.round_trips.settle(|flow, delay_s| self.rtt[flow].add(delay_s));
+        self.one_way.settle();
+        self.rtt.settle();
     }
 
     /// How long the packets of a flow, all of which are counted, waited, if they have several sizes.
@@ -218,14 +226,12 @@ impl FlowDelays {
     /// The one-way delays of a flow's packets, all of which are counted.
     #[must_use]
     pub fn one_way(&self, flow: usize) -> &OneWay {
-        debug_assert_eq!(self.ways.many, 0);
-        &self.one_way[flow]
+        self.one_way.counted(flow)
     }
 
     /// The round-trip times of a flow, all of which are counted.
     #[must_use]
     pub fn rtt(&self, flow: usize) -> &Delays {
-        debug_assert_eq!(self.round_trips.many, 0);
-        &self.rtt[flow]
+        self.rtt.counted(flow)
     }
 }

@@ -299,7 +299,7 @@ impl Server {
         let (mut departure, mut delivery) = (start + transmission_s, start + crossing_s);
         if departure >= self.end {
             (departure, delivery) = self.end_beyond(now, start, size, (departure, delivery));
-        } else {
+        } else if packets > 0 {
             self.note_wait(start - now);
         }
         self.last = Granted { departure, start, precedence };
