@@ -286,7 +286,9 @@ impl Server {
         let last = Granted { departure: self.last.departure, start: self.last.start, precedence: self.last.precedence };
         let (start, precedence) = if packets == 0 {
             // Its service is caused by its arrival …
-            self.busy_since = if now > last.departure { now } else { self.busy_since };
+            if now > last.departure {
+                self.busy_since = now;
+            }
             (now, at.precedence_of_effects())
         } else {
             // … or by the departure of the packet before it.
