@@ -11,8 +11,8 @@ use crate::network::unloaded::Unloaded;
 
 /// Flows up to which delays are counted at once: what is counted of them, half a kibibyte each, fits into a second-level cache.
 const FEW: usize = 256;
-/// So many of a kind are noted before they are counted: a thirty-second of a second-level cache of a mebibyte.
-const NOTED: usize = 1 << 11;
+/// So many of a kind are noted before they are counted: an eighth of a first-level cache of 32 KiB.
+const NOTED: usize = 1 << 8;
 
 /// Delays of the flows.
 #[derive(Clone, Debug)]
