@@ -61,18 +61,20 @@ impl<T: Count> Counted<T> {
             counted.add(delay_s);
             return;
         }
-        if self.noted == self.notes.len() {
-            self.settle();
-        }
-        if let Some(note) = self.notes.get_mut(self.noted) {
-            *note = (flow, delay_s);
-            self.noted += 1;
-        }
+        let Some(note) = self.notes.get_mut(self.noted) else { return self.settle_for(flow, delay_s) };
+        *note = (flow, delay_s);
+        self.noted += 1;
+    }
+
+    /// Counts what is noted, and a delay for which no place is left.
+    #[cold]
+    #[inline(never)]
+    fn settle_for(&mut self, flow: u32, delay_s: f64) {
+        self.settle();
+        self.later[flow as usize].add(delay_s);
     }
 
     /// Counts what is noted, of each flow in its order.
-    #[cold]
-    #[inline(never)]
     fn settle(&mut self) {
         let noted = &self.notes[..std::mem::take(&mut self.noted)];
         noted.iter().for_each(|&(flow, delay_s)| self.later[flow as usize].add(delay_s));
