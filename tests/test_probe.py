@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from ports import unused_port
 from tightlink.errors import TightlinkError
 from tightlink.measure.datagrams import of_arrivals, of_flow
 from tightlink.measure.probe import echo_udp, listen, open_udp, receive_tcp, receive_udp, send_tcp, send_udp
@@ -47,8 +48,7 @@ def transfer(*flows: TcpFlow, sample_s: float | None = None) -> tuple[TcpSent, T
 
 
 def free_port() -> Address:
-    with listen(HERE) as listener:
-        return (HERE, listener.getsockname()[1])
+    return HERE, unused_port()
 
 
 def test_a_transfer_arrives_whole_and_its_goodput_can_be_cut_anywhere() -> None:
@@ -141,8 +141,7 @@ def datagrams(*flows: UdpFlow, most: int) -> tuple[UdpSent, UdpReceived]:
 
 
 def test_every_pattern_sends_as_many_as_it_says() -> None:
-    with open_udp(HERE) as end:
-        to = end.getsockname()
+    to = free_port()
     patterns: list[tuple[Pattern, int]] = [
         (Constant(0.01), 10),
         (Trains(packets=20, every_s=0.05), 40),
