@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
-import time
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,11 +20,10 @@ from tightlink.analysis import measurements
 from tightlink.commands import measure_grid
 from tightlink.experiment import open as open_folder
 from tightlink.measure.iperf3 import Datagrams, Iperf3Error
-from tightlink.measure.probe import open_udp
+from waiting import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     Said = Callable[..., tuple[int, str, str]]
 
@@ -35,18 +34,15 @@ HERE = "127.0.0.1"
 def iperf3_server() -> Iterator[int]:
     need("iperf3")
     port = unused_port()
-    server = subprocess.Popen(["iperf3", "-s", "-B", HERE, "-p", str(port)], stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex((HERE, port)) == 0:
-                    break
-            time.sleep(0.05)
-        time.sleep(0.2)
-        yield port
-    finally:
-        server.terminate()
-        server.wait(10)
+    with tempfile.NamedTemporaryFile() as said:
+        server = subprocess.Popen(["iperf3", "-s", "-B", HERE, "-p", str(port), "--forceflush"], stdout=said)
+        try:
+            # Whoever tried to connect would be a client, and keep it busy.
+            assert soon(lambda: b"listening" in Path(said.name).read_bytes())
+            yield port
+        finally:
+            server.terminate()
+            server.wait(10)
 
 
 def test_a_grid_of_transfers_on_loopback(tmp_path: Path, said: Said) -> None:
@@ -130,9 +126,20 @@ def test_datagrams_in_fragments_are_told_and_failures_count_as_asked_for(
 
 def test_a_server_that_is_not_there_and_a_control_that_is_not_there(tmp_path: Path, said: Said) -> None:
     need("iperf3")
-    with open_udp(HERE) as end:
-        port = str(end.getsockname()[1])
-    base = ["measure", "tcp", "--host", HERE, "--port", port, "--windows", "16K", "--flows", "1", "--time", "1 s"]
+    base = [
+        "measure",
+        "tcp",
+        "--host",
+        HERE,
+        "--port",
+        str(unused_port()),
+        "--windows",
+        "16K",
+        "--flows",
+        "1",
+        "--time",
+        "1 s",
+    ]
     code, _, err = said(*base, "-o", str(tmp_path / "a"))
     assert code == 2
     assert "tightlink: iperf3: unable to connect to server: Connection refused" in err
@@ -165,10 +172,7 @@ def test_ctrl_c_ends_a_grid_and_its_iperf3(tmp_path: Path) -> None:
                    "16K", "--flows", "1", "--time", "1 s", "--repeat", "30", "-o", str(tmp_path / "x")]  # fmt: skip
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
-            for _ in range(200):
-                if list(tmp_path.glob("x/measurements/*.json")):
-                    break
-                time.sleep(0.05)
+            assert soon(lambda: list(tmp_path.glob("x/measurements/*.json")))
             child.send_signal(signal.SIGINT)
             _, err = child.communicate(timeout=20)
         finally:
