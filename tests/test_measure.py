@@ -3,7 +3,6 @@ machine made invalid is skipped."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import math
@@ -23,6 +22,7 @@ import pytest
 
 import tightlink as tl
 from in_real_time import SideBySide, measures, measures_side_by_side, needs_links
+from processes import descendants, lives, tells_children
 from programs import lacking, needs
 from tightlink import cli
 from tightlink.commands import emulate as emulate_command
@@ -34,6 +34,7 @@ from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sender_probe import Probe, check_begin, smaller_share
 from tightlink.measure.sending import jobs, not_kept
 from tightlink.measure.traffic import Constant
+from waiting import soon
 
 if TYPE_CHECKING:
     from tightlink.measure.testbed import Bed
@@ -258,10 +259,9 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         try:
             assert running.stderr is not None
             assert running.stderr.readline() == "tightlink: measuring in real time: 60 s\n"
-            until = time.monotonic() + 3
             # The supervisor and its namespace's first process, the relay; then, the scenario begins.
-            while len(_descendants(running.pid)) < 3 and time.monotonic() < until:
-                time.sleep(0.05)
+            if tells_children():
+                assert soon(lambda: len(descendants(running.pid)) >= 3)
             time.sleep(0.5)
             running.send_signal(signal.SIGINT)
             assert running.wait(20) == 130
@@ -271,20 +271,10 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["voice.toml"]
 
 
-def _descendants(process: int) -> list[int]:
-    found = []
-    # What ends meanwhile has none.
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        for children in Path(f"/proc/{process}/task").glob("*/children"):
-            for child in map(int, children.read_text().split()):
-                found += [child, *_descendants(child)]
-    return found
-
-
 @needs_links
 @pytest.mark.parametrize("sender", ["probe", pytest.param("iperf3", marks=iperf3)])
 def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
-    if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+    if not tells_children():
         pytest.skip("this kernel does not tell the children of a process")
     file = tmp_path / "voice.toml"
     file.write_text(VOICE.replace('"1 s"', '"60 s"'))
@@ -292,16 +282,12 @@ def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
     with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as running:
         try:
             # The supervisor and its namespace's first process, the relay; a server and a client.
-            wanted, until = (3 if sender == "probe" else 5), time.monotonic() + 30
-            while len(family := _descendants(running.pid)) < wanted:
-                assert time.monotonic() < until, family
-                time.sleep(0.05)
+            assert soon(lambda: len(descendants(running.pid)) >= (3 if sender == "probe" else 5))
+            family = descendants(running.pid)
         finally:
             running.kill()
-    until = time.monotonic() + 10
-    while any(Path(f"/proc/{process}/exe").exists() for process in family):
-        assert time.monotonic() < until, family
-        time.sleep(0.05)
+    # Long before they would end by themselves.
+    assert soon(lambda: not any(map(lives, family)), within_s=20)
 
 
 @pytest.mark.parametrize(

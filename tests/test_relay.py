@@ -18,6 +18,7 @@ import pytest
 
 import tightlink as tl
 from in_real_time import measures, needs_links, tried_again
+from processes import descendants, lives
 from programs import needs
 from tightlink import _core, cli
 from tightlink.errors import TightlinkError
@@ -26,6 +27,7 @@ from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, late_after_s, relay_spec
 from tightlink.measure.traced import of_flow
 from tightlink.tables import TABLES
+from waiting import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,18 +184,7 @@ time.sleep(100)
         assert starter.stdout is not None
         process = int(starter.stdout.readline())
         starter.kill()
-    until = time.monotonic() + 20
-    while _lives(process):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def _lives(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
+    assert soon(lambda: not lives(process), within_s=20)
 
 
 def test_nonsense_is_refused() -> None:
@@ -341,7 +332,7 @@ def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path, said: Sa
 
 @needs_links
 def test_a_program_is_told_of_an_interrupt_that_came_to_the_command_alone(wire: Path) -> None:
-    waits = "import sys, time; print('waits', flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt: sys.exit(5)"
+    waits = "import sys, time\ntry: print('waits', flush=True); time.sleep(60)\nexcept KeyboardInterrupt: sys.exit(5)"
     with _emulate(wire, "--late", "1 s", "--", sys.executable, "-c", waits) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "waits\n"
@@ -368,22 +359,11 @@ def test_nothing_is_left_of_a_command_that_was_killed(wire: Path) -> None:
     with _emulate(wire, "--", "sleep", "1000") as killed:
         assert killed.stderr is not None
         assert killed.stderr.readline().startswith("tightlink: a is ")
-        time.sleep(0.5)
-        started = _descendants(killed.pid)
+        # The testbed's process and what runs in it, and the relay.
+        assert soon(lambda: len(descendants(killed.pid)) >= 3)
+        started = descendants(killed.pid)
         killed.kill()
-    # The testbed's process and what runs in it, and the relay.
-    assert len(started) >= 3
-    until = time.monotonic() + 20
-    while any(map(_lives, started)):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def _descendants(process: int) -> list[int]:
-    children = [
-        int(child) for tasks in Path(f"/proc/{process}/task").glob("*/children") for child in tasks.read_text().split()
-    ]
-    return [*children, *(other for child in children for other in _descendants(child))]
+    assert soon(lambda: not any(map(lives, started)), within_s=20)
 
 
 @needs_links

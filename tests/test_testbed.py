@@ -18,16 +18,15 @@ from in_real_time import needs_links
 from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure.testbed import Bed
+from waiting import PATIENCE_S, soon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 pytestmark = needs_links
 
 #: How long programs would sleep, in seconds: a number by which this process knows its own.
 _SLEEP = f"1000.{os.getpid()}"
-#: What anything here may take, in seconds, before it counts as stuck: a busy machine included.
-_PATIENCE_S = 60
 #: Not one long sleep: a signal between two instructions of Python is seen at its next, which would be after that.
 _LASTING = "while True: time.sleep(0.1)"
 #: A bed with a program that would last, in its own process.
@@ -81,26 +80,17 @@ def _devices() -> set[str]:
     return {device.name for device in Path("/sys/class/net").iterdir()} & {"tight0", "wire0"}
 
 
-def _soon(holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < until:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def _gone(process: int) -> bool:
-    return _soon(lambda: not Path(f"/proc/{process}").exists() and not _running(f"sleep\x00{_SLEEP}"))
+    return soon(lambda: not Path(f"/proc/{process}").exists() and not _running(f"sleep\x00{_SLEEP}"))
 
 
 def test_hosts_reach_each_other(bed: Bed) -> None:
     _wired(bed)
-    found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=_PATIENCE_S)
+    found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=PATIENCE_S)
     assert found.code != 0  # nobody listens yet
     server = bed.popen("b", [sys.executable, "-c", _ECHO_SERVER])
     for _ in range(50):
-        found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=_PATIENCE_S)
+        found = bed.run("a", [sys.executable, "-c", _ECHO_CLIENT], timeout_s=PATIENCE_S)
         if found.code == 0:
             break
     assert found.output == "hello\n", found.errors
@@ -129,7 +119,7 @@ def test_tun_gives_packets_and_takes_them(bed: Bed) -> None:
     tun = bed.add_tun("a", "10.0.0.1/32", mtu=1040, queue=20)
     try:
         bed.add_route("a", "10.0.128.0/17", "tight0", metrics={"initcwnd": 2, "quickack": 1})
-        sent = bed.run("a", [sys.executable, "-c", _DATAGRAM], timeout_s=_PATIENCE_S)
+        sent = bed.run("a", [sys.executable, "-c", _DATAGRAM], timeout_s=PATIENCE_S)
         assert sent.code == 0, sent.errors
         assert select.select([tun], [], [], 5)[0]
         packet = os.read(tun, 2000)
@@ -139,7 +129,7 @@ def test_tun_gives_packets_and_takes_them(bed: Bed) -> None:
         # Back to where it came from: addresses and ports exchanged, which leaves the checksums as they are.
         echo = bed.popen("a", [sys.executable, "-c", _RECEIVER])
         returned = packet[:12] + packet[16:20] + packet[12:16] + packet[22:24] + packet[20:22] + packet[24:]
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PATIENCE_S
         while echo.poll() is None and time.monotonic() < until:
             os.write(tun, returned)
             time.sleep(0.02)
@@ -167,7 +157,7 @@ def test_routes_carry_what_connections_begin_with(bed: Bed) -> None:
     need("ip")
     _wired(bed)
     bed.add_route("a", "10.1.0.0/16", "wire0", via="10.0.0.2", metrics={"initcwnd": 2, "quickack": 1, "rto_min": 200})
-    shown = bed.run("a", ["ip", "route", "show", "10.1.0.0/16"], timeout_s=_PATIENCE_S).output
+    shown = bed.run("a", ["ip", "route", "show", "10.1.0.0/16"], timeout_s=PATIENCE_S).output
     assert "via 10.0.0.2" in shown
     assert "initcwnd 2 rto_min 200ms quickack 1" in shown
 
@@ -177,7 +167,7 @@ def test_hosts_know_each_other_by_name_and_nobody_else(bed: Bed) -> None:
     outside = Path("/etc/hosts").read_bytes()
     bed.set_names({"a": "10.0.0.1", "b": "10.0.0.2"})
     asked = "import socket; print(socket.gethostbyname('b'), socket.gethostbyname('localhost'))"
-    assert bed.run("a", [sys.executable, "-c", asked], timeout_s=_PATIENCE_S).output == "10.0.0.2 127.0.0.1\n"
+    assert bed.run("a", [sys.executable, "-c", asked], timeout_s=PATIENCE_S).output == "10.0.0.2 127.0.0.1\n"
     unknown = bed.run("a", [sys.executable, "-c", "import socket; socket.gethostbyname('c.test')"], timeout_s=30)
     assert "gaierror" in unknown.errors
     entered = subprocess.run([*bed.enter("a").split(), "cat", "/etc/hosts"], capture_output=True, text=True, check=True)
@@ -206,7 +196,7 @@ def test_settings_are_those_of_a_host(bed: Bed) -> None:
     before = Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii")
     other = "0" if before.strip() == "1" else "1"
     assert bed.set("a", {"net.ipv4.tcp_timestamps": other}) == {}
-    assert bed.run("a", ["cat", "/proc/sys/net/ipv4/tcp_timestamps"], timeout_s=_PATIENCE_S).output.strip() == other
+    assert bed.run("a", ["cat", "/proc/sys/net/ipv4/tcp_timestamps"], timeout_s=PATIENCE_S).output.strip() == other
     assert Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii") == before
     assert bed.set("a", {"net.ipv4.nothing": "1"}) == {"net.ipv4.nothing": "no such file or directory"}
 
@@ -219,7 +209,7 @@ def test_frames_pass_whole_and_small(bed: Bed) -> None:
     bed.add_neighbour("a", "wire0", "10.0.0.2", hardware)
     port = bed.packet_socket("between", "wire0")
     try:
-        assert bed.run("a", [sys.executable, "-c", _LONG_DATAGRAM], timeout_s=_PATIENCE_S).code == 0
+        assert bed.run("a", [sys.executable, "-c", _LONG_DATAGRAM], timeout_s=PATIENCE_S).code == 0
         frames = []
         while select.select([port], [], [], 0.5)[0]:
             frames.append(os.read(port, 65536))
@@ -252,7 +242,7 @@ def test_a_program_has_the_descriptors_that_it_is_given(bed: Bed) -> None:
         program = "import os; os.write(3, b'three')"
         given = [nothing.fileno(), nothing.fileno(), nothing.fileno(), writing]
         started = bed.popen("a", [sys.executable, "-c", program], descriptors=given)
-        assert started.finish(_PATIENCE_S).code == 0
+        assert started.finish(PATIENCE_S).code == 0
         assert os.read(reading, 10) == b"three"
         os.close(reading)
         os.close(writing)
@@ -264,7 +254,7 @@ def test_nothing_is_left_when_it_is_closed() -> None:
         process = other.process
         program = other.popen("a", ["sh", "-c", f"setsid sleep {_SLEEP} & sleep {_SLEEP}"])
         assert program.poll() is None
-        network = other.run("a", ["readlink", "/proc/self/ns/net"], timeout_s=_PATIENCE_S).output.strip()
+        network = other.run("a", ["readlink", "/proc/self/ns/net"], timeout_s=PATIENCE_S).output.strip()
         assert network in _namespaces()
     assert _gone(process)
     assert network not in _namespaces()
@@ -284,7 +274,7 @@ def test_nothing_is_left_when_it_is_closed() -> None:
     ids=["exit", "error", "ctrl-c", "kill", "terminate"],
 )
 def test_nothing_is_left_whatever_ends_it(then: str, number: int | None, code: int) -> None:
-    program = _HELD.format(sleep=_SLEEP, patience=_PATIENCE_S, then=then)
+    program = _HELD.format(sleep=_SLEEP, patience=PATIENCE_S, then=then)
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as held:
@@ -292,10 +282,10 @@ def test_nothing_is_left_whatever_ends_it(then: str, number: int | None, code: i
             assert held.stdout is not None
             process = int(held.stdout.readline())
             if number is not None:
-                assert _soon(lambda: bool(_running(f"sleep\x00{_SLEEP}")))
+                assert soon(lambda: bool(_running(f"sleep\x00{_SLEEP}")))
                 held.send_signal(number)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                held.wait(_PATIENCE_S)
+                held.wait(PATIENCE_S)
         finally:
             held.kill()
             _, errors = held.communicate()
@@ -329,7 +319,7 @@ def test_works_without_privileges() -> None:
     need("setpriv")
     program = _HELD.format(
         sleep=_SLEEP,
-        patience=_PATIENCE_S,
+        patience=PATIENCE_S,
         then='print(bed.run("a", ["cat", "/proc/self/uid_map"], timeout_s=60).output, bed.enter("a")); '
         'bed.set_names({"a": "10.0.0.1"}); print(bed.run("a", ["cat", "/etc/hosts"], timeout_s=60).output)',
     )
