@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import hypothesis
 import pytest
 
 import tightlink as tl
@@ -51,6 +52,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let hundreds of commands compile once what each imports, even where Python is to write nothing beside sources."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
+    # How long an example takes, or what draws it, tells how busy the machine is: none of these tests is of that.
+    unhurried = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    hypothesis.settings.register_profile("unhurried", unhurried)
+    hypothesis.settings.load_profile("unhurried")
     # Shells let jobs in the background ignore Ctrl-C, and what these start does, too.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
