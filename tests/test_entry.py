@@ -73,6 +73,29 @@ def test_ctrl_c_while_a_model_is_compiled_is_one_line(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == SAID
 
 
+@pytest.mark.parametrize("command", ["run", "capture"])
+def test_ctrl_c_while_numpy_is_loaded_is_one_line(command: str, one_flow: str, tmp_path: Path) -> None:
+    """Where the engine loads it, for its first array, there is nobody to whom it could raise."""
+    (tmp_path / "one.toml").write_text(one_flow)
+    tl.simulate(tl.loads(one_flow), pcap=tmp_path / "one.pcap")
+    script = """
+import sys
+from tightlink import cli
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+sys.exit(cli.main(sys.argv[1:]))
+"""
+    file = "one.toml" if command == "run" else "one.pcap"
+    done = subprocess.run(
+        [sys.executable, "-c", script, command, file], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", SAID)
+
+
 def test_ctrl_c_where_nothing_can_be_raised_comes_again() -> None:
     """As in what ends an object, Python prints an exception there and continues."""
     script = """

@@ -33,6 +33,8 @@ __all__ = ["Array", "ArrayLike", "Axes", "Figure", "NDArray", "_core", "alt", "n
 
 #: How far Python optimizes where it leaves docstrings out.
 _WITHOUT_DOCSTRINGS: Final = 2
+#: How functions of the engine begin that give or take arrays: in them Ctrl-C, while NumPy is loaded, would be a panic.
+_OF_ARRAYS: Final = ("capture", "completions", "departures", "digest", "probe_", "simulate", "write_parquet")
 
 
 class _Lazy(ModuleType):
@@ -45,6 +47,8 @@ class _Lazy(ModuleType):
         if self.__name__ == "altair" and sys.flags.optimize >= _WITHOUT_DOCSTRINGS:
             needed = "charts need docstrings, which -OO and PYTHONOPTIMIZE=2 have Python leave out"
             raise TightlinkError(f"{needed}: expected -O, PYTHONOPTIMIZE=1, or neither")
+        if self.__name__ == "tightlink._core" and name.startswith(_OF_ARRAYS):
+            import_module("numpy")
         self.__dict__[name] = found = getattr(import_module(self.__name__), name)
         return found
 
