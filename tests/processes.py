@@ -30,3 +30,20 @@ def lives(process: int) -> bool:
 def tells_children() -> bool:
     """Whether this kernel tells the children of a process."""
     return Path(f"/proc/self/task/{os.getpid()}/children").exists()
+
+
+def processors() -> int:
+    """How many processors this process may use: those of the machine, without what a container withholds of them."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    found = os.cpu_count() or 1 if affinity is None else len(affinity(0))
+    with contextlib.suppress(OSError, ValueError):
+        root = Path("/sys/fs/cgroup")
+        (own,) = [line[4:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::/")][
+            :1
+        ]
+        for folder in (root / own, *(root / own).parents):
+            with contextlib.suppress(OSError, ValueError):
+                # "max" of those without a limit is no number.
+                limit, period = map(int, (folder / "cpu.max").read_text().split())
+                found = min(found, max(1, limit // period))
+    return found

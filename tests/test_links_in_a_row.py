@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from in_real_time import measures
+from in_real_time import measured, measures
 from tightlink import cli
 from tightlink.measure import traced
 from tightlink.measure.emulation import Emulation
 from tightlink.measure.forwarding import forward
-from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import late_after_s, relay_spec
 from tightlink.measure.sides import Route
@@ -217,14 +216,14 @@ def test_packets_cross_all_links_in_a_row(device: Any) -> None:
 @measures
 def test_a_parking_lot_is_measured() -> None:
     # Loose: what the machine is asked for is loose, too.
-    run = measure(tl.loads(LOT), late_s=0.05, tries=3)
+    run = measured(tl.loads(LOT), late_s=0.05)
     simulated = tl.simulate(tl.loads(LOT))
     assert run.flows["label"].to_list() == simulated.flows["label"].to_list()
     assert run.links["link"].to_list() == simulated.links["link"].to_list()
-    measured, expected = (dict(each.flows.select("label", "goodput_bps").iter_rows()) for each in (run, simulated))
+    found, expected = (dict(each.flows.select("label", "goodput_bps").iter_rows()) for each in (run, simulated))
     # What does not react to losses loses nothing beside flows that do.
     for label in ("one", "three"):
-        assert measured[label] == pytest.approx(expected[label], rel=0.1)
+        assert found[label] == pytest.approx(expected[label], rel=0.1)
     assert run.links.filter(link="second")["utilization"].item() > 0.8
     flows = {row["label"]: row for row in run.flows.iter_rows(named=True)}
     assert flows["long"]["one_way_delay_mean_s"] > flows["two"]["one_way_delay_mean_s"] > 0.01
