@@ -73,25 +73,29 @@ def test_ctrl_c_while_a_model_is_compiled_is_one_line(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == SAID
 
 
-@pytest.mark.parametrize("command", ["run", "capture"])
+@pytest.mark.parametrize("command", ["run one.toml", "capture one.pcap", "analyze correlation one.csv"])
 def test_ctrl_c_while_numpy_is_loaded_is_one_line(command: str, one_flow: str, tmp_path: Path) -> None:
-    """Where the engine loads it, for its first array, there is nobody to whom it could raise."""
+    """Where the engine or Polars loads it, for its first array, there is nobody to whom it could raise."""
     (tmp_path / "one.toml").write_text(one_flow)
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n2,3\n4,1\n")
     tl.simulate(tl.loads(one_flow), pcap=tmp_path / "one.pcap")
     script = """
 import sys
+from importlib.machinery import ModuleSpec
 from tightlink import cli
 class Interrupted:
     def find_spec(self, name, path=None, target=None):
-        if name == "numpy":
-            sys.meta_path.remove(self)
-            raise KeyboardInterrupt
+        return ModuleSpec(name, self) if name == "numpy" else None
+    def create_module(self, spec):
+        sys.meta_path.remove(self)
+        raise KeyboardInterrupt
+    def exec_module(self, module):
+        pass
 sys.meta_path.insert(0, Interrupted())
 sys.exit(cli.main(sys.argv[1:]))
 """
-    file = "one.toml" if command == "run" else "one.pcap"
     done = subprocess.run(
-        [sys.executable, "-c", script, command, file], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", SAID)
 

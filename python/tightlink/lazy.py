@@ -33,8 +33,11 @@ __all__ = ["Array", "ArrayLike", "Axes", "Figure", "NDArray", "_core", "alt", "n
 
 #: How far Python optimizes where it leaves docstrings out.
 _WITHOUT_DOCSTRINGS: Final = 2
-#: How functions of the engine begin that give or take arrays: in them Ctrl-C, while NumPy is loaded, would be a panic.
-_OF_ARRAYS: Final = ("capture", "completions", "departures", "digest", "probe_", "simulate", "write_parquet")
+#: What gives or takes arrays, by how its name begins: in it Ctrl-C, while NumPy is loaded, would be a panic.
+_OF_ARRAYS: Final[dict[str, tuple[str, ...]]] = {
+    "polars": ("",),
+    "tightlink._core": ("capture", "completions", "departures", "digest", "probe_", "simulate", "write_parquet"),
+}
 
 
 class _Lazy(ModuleType):
@@ -47,7 +50,7 @@ class _Lazy(ModuleType):
         if self.__name__ == "altair" and sys.flags.optimize >= _WITHOUT_DOCSTRINGS:
             needed = "charts need docstrings, which -OO and PYTHONOPTIMIZE=2 have Python leave out"
             raise TightlinkError(f"{needed}: expected -O, PYTHONOPTIMIZE=1, or neither")
-        if self.__name__ == "tightlink._core" and name.startswith(_OF_ARRAYS):
+        if self.__name__ in _OF_ARRAYS and name.startswith(_OF_ARRAYS[self.__name__]):
             import_module("numpy")
         self.__dict__[name] = found = getattr(import_module(self.__name__), name)
         return found
