@@ -6,13 +6,13 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tightlink.measure import awake
+from waiting import soon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +53,7 @@ def test_sessions_that_keep_awake_give_way(monkeypatch: pytest.MonkeyPatch) -> N
     """Time is shared between sessions first: one with nothing but SCHED_IDLE in it would have its share of it."""
     monkeypatch.setattr(awake, "is_virtual", lambda: True)
     with awake.kept_awake() as processors:
-        until = time.monotonic() + 20
-        while time.monotonic() < until and _nice() != [True] * len(processors):
-            time.sleep(0.05)
-        assert _nice() == [True] * len(processors)
+        assert soon(lambda: _nice() == [True] * len(processors))
     assert _nice() == []
 
 
@@ -72,8 +69,5 @@ def test_what_keeps_awake_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(subprocess.Popen, "kill", kill)
     with awake.kept_awake() as processors:
-        until = time.monotonic() + 20
-        while time.monotonic() < until and _policies() != [os.SCHED_IDLE] * len(processors):
-            time.sleep(0.05)
-        assert _policies() == [os.SCHED_IDLE] * len(processors)
+        assert soon(lambda: _policies() == [os.SCHED_IDLE] * len(processors))
     assert found == [(os.SCHED_OTHER, 0)] * len(processors)

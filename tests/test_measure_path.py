@@ -25,6 +25,7 @@ from tightlink.measure.listener import Limits
 from tightlink.measure.probe import listen, send_udp
 from tightlink.measure.traffic import Constant, UdpFlow, UdpReceived, UdpSent
 from tightlink.measure.visitor import NobodyListensError, visiting
+from waiting import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,12 +112,12 @@ def test_a_host_without_listener_is_pinged_and_what_is_missing_is_said(
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    for _ in range(200):
+    def comes_true() -> bool:
         with suppress(OSError, ValueError, TightlinkError):
-            if holds():
-                return
-        time.sleep(0.05)
-    pytest.fail("it does not come true")
+            return holds()
+        return False
+
+    assert soon(comes_true)
 
 
 def echoed(place: tuple[str, int]) -> int:

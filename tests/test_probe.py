@@ -136,7 +136,7 @@ def test_what_cannot_be_sent_says_why() -> None:
 
 def datagrams(*flows: UdpFlow, most: int) -> tuple[UdpSent, UdpReceived]:
     with open_udp(HERE, flows[0].to[1]) as end, ThreadPoolExecutor() as pool:
-        received = pool.submit(receive_udp, end, limit_s=10, most=most, idle_s=0.5)
+        received = pool.submit(receive_udp, end, limit_s=10, most=most, idle_s=5)
         return send_udp(flows, limit_s=10, most=most), received.result()
 
 
