@@ -132,10 +132,14 @@ impl Receiver {
 
     /// Profile `linux`: whether the ACK that waits would lose a block by this segment, which touches none of those that it
     /// reports (tcp_sack_new_ofo_skb: TCP_SACK_BLOCKS_EXPECTED).
+    #[inline]
     fn would_lose_a_block(&self, seq: u32) -> bool {
-        seq > self.next
-            && self.reported.len() >= COMPRESSED_BLOCKS
-            && self.ack_delay.as_ref().is_some_and(|ack_delay| ack_delay.compresses())
+        seq > self.next && self.reported.len() >= COMPRESSED_BLOCKS && self.touches_no_block(seq)
+    }
+
+    #[cold]
+    fn touches_no_block(&self, seq: u32) -> bool {
+        self.ack_delay.as_ref().is_some_and(|ack_delay| ack_delay.compresses())
             && !self.reported.iter().any(|&(left, right)| left <= seq + 1 && seq <= right)
     }
 

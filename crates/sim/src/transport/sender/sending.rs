@@ -200,7 +200,7 @@ impl Sender {
     }
 
     /// Takes note of why nothing more is sent now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note_limit<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let limit = if self.acked < 0 {
             Limit::Handshake
@@ -234,6 +234,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn account_for<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
         let full = |seq| env.network.was_full(self.flow, seq);
         let last = env.connection.bytes.map(|_| self.limit - 1);
