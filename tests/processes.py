@@ -38,9 +38,7 @@ def processors() -> int:
     found = os.cpu_count() or 1 if affinity is None else len(affinity(0))
     with contextlib.suppress(OSError, ValueError):
         root = Path("/sys/fs/cgroup")
-        (own,) = [line[4:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::/")][
-            :1
-        ]
+        own = Path("/proc/self/cgroup").read_text().partition("0::/")[2].partition("\n")[0]
         for folder in (root / own, *(root / own).parents):
             with contextlib.suppress(OSError, ValueError):
                 # "max" of those without a limit is no number.

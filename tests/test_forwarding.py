@@ -22,6 +22,7 @@ from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import jobs
 from tightlink.run import Framed, Run
+from waiting import soon
 
 #: 1,000 packets of 128 B in a second; the line takes 10 Mbit/s.
 _TEXT = """
@@ -35,7 +36,6 @@ SCENARIO = tl.loads(_TEXT)
 _PROCESSOR = 'node.router.processor.per_packet = "1 ms"\n'
 #: A router that lives until its process is killed; says which bed it is of.
 _HELD = """
-import time
 from tightlink.measure.forwarding import _smallest
 from tightlink.measure.kernel_router import KernelRouter
 from tightlink.measure.plan import Plan
@@ -199,10 +199,7 @@ def test_nothing_is_left_after_sigkill() -> None:
             assert kernel_router._thread(device)
         finally:
             process.send_signal(signal.SIGKILL)
-    until = time.monotonic() + 20
-    while time.monotonic() < until and _there(device):
-        time.sleep(0.05)
-    assert not _there(device)
+    assert soon(lambda: not _there(device), within_s=20)
     assert not Path("/sys/class/net", device).exists()
 
 
