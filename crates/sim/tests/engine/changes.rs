@@ -1,7 +1,7 @@
 //! Links that change, in whole runs.
 
 use crate::engine::common::{
-    Unfused, column, floats, flow, integers, link, packets, run, run_with, scenario, trace, udp, wire,
+    Unfused, column, floats, flow, integers, link, packets, run, run_with, scenario, tcp, trace, udp, wire,
 };
 use tightlink_sim::network::changes::Changes;
 use tightlink_sim::network::queue::QueueSpec;
@@ -9,7 +9,7 @@ use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{
     AggregatingSpec, ArqSpec, CourseSpec, Intervals, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, Pace,
-    Profile, RateSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
+    Profile, RateSpec, Recovery, Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec,
 };
 use tightlink_sim::tables::Column;
 
@@ -273,4 +273,21 @@ fn a_flow_waits_in_queues_and_not_on_wires() {
         let sent = integers(&tables.flows, "packets_sent");
         assert_eq!(sent, integers(&tables.flows, "packets_delivered"));
     }
+}
+
+/// The SYN of a transfer that crosses a long wire says nothing of the data, for which the wire is short.
+#[test]
+fn what_the_syn_takes_is_no_delay_of_the_data() {
+    let mut scenario = scenario(Profile::Rfc, 5.0, 2);
+    let [there, back] = wire("one", (0, 1), 1e6, 0.02, packets(500));
+    scenario.links = vec![there, back];
+    scenario.links[0].delay =
+        Some(CourseSpec::Schedule { at_s: vec![0.0, 0.1], values: vec![0.3, 0.02], linear: false, period_s: None });
+    let (traffic, tcp) = (TrafficSpec::Bulk { bytes: Some(6000) }, tcp(Profile::Rfc, Recovery::Newreno));
+    scenario.flows = vec![flow(&scenario, "transfer", 0, (0, 1), traffic, TransportSpec::Tcp(tcp))];
+    let tables = run(&scenario);
+    let of = |table, column| floats(table, column)[0];
+    let waited_s = of(&tables.links, "queueing_delay_mean_s") * integers(&tables.links, "packets_out")[0] as f64;
+    assert_eq!(integers(&tables.flows, "packets_delivered")[0], 8);
+    assert!(waited_s > 0.01 && (of(&tables.flows, "queueing_delay_mean_s") - waited_s / 6.0).abs() < 1e-12);
 }

@@ -235,7 +235,8 @@ impl Link {
     }
 
     fn note_longer(&mut self, packet: &Packet, delivery_s: f64) {
-        if packet.kind() != Kind::Ack
+        // The delay of a SYN is none of the flow's.
+        if (packet.kind() == Kind::Datagram || packet.kind() == Kind::Segment && packet.seq() > 0)
             && !packet.is_addressed()
             && let Some(longer_s) =
                 self.server.changes().and_then(|changes| changes.longer_s(packet.size(), delivery_s))
