@@ -19,6 +19,7 @@ mod spraying;
 mod traffic;
 mod transfers;
 mod transport;
+pub mod unloaded;
 mod users;
 
 pub use crate::network::queue::QueueLimit;

@@ -71,8 +71,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
             .map(|flow| elsewhere.as_ref().is_none_or(|elsewhere| elsewhere.is_here(flow.from)))
             .collect();
         let paths = Paths::new(scenario)?;
-        let (hosts, delays) = Hosts::new(scenario, &paths, maker)?;
-        let mut fabric = Fabric::new(scenario, (paths, delays), hosts.entities(), probe, elsewhere)?;
+        let hosts = Hosts::new(scenario, &paths, maker)?;
+        let mut fabric = Fabric::new(scenario, paths, hosts.entities(), probe, elsewhere)?;
         for (flow, spec) in (0..).zip(&scenario.flows).filter(|(flow, _)| sends[*flow as usize]) {
             fabric.queue.push(Key::planned(Time::planned(spec.start_s), Entities::start(flow)));
             if spec.stop_s < scenario.duration_s {
@@ -111,7 +111,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
         if ended.is_ok() {
             self.finish();
         }
-        self.fabric.delays.settle();
         ended
     }
 

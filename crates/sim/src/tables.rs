@@ -17,7 +17,6 @@ use std::borrow::Cow;
 
 use crate::delays::{Delays, Summary};
 use crate::hosts::Ends;
-use crate::network::flow_delays::OneWay;
 use crate::network::link::LongerByPosition;
 use crate::network::node::Node;
 use crate::network::server::ServerTotals;
@@ -95,12 +94,6 @@ pub trait Finished {
     fn paths(&self) -> &Paths;
     /// Both ends of a flow.
     fn ends(&self, flow: usize) -> Ends<'_>;
-    /// Delays of a flow's packets, and its round-trip times.
-    fn delays(&self, flow: usize) -> (&OneWay, &Delays);
-    /// How the one-way delays of a flow's packets are distributed.
-    fn one_way(&self, flow: usize) -> Cow<'_, Delays>;
-    /// How long the packets of a flow waited, if they have several sizes.
-    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>>;
     /// Packets of a flow that were lost on their way.
     fn dropped(&self, flow: usize) -> u64;
     /// What a link did.

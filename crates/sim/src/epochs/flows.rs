@@ -13,7 +13,6 @@ use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::events::Key;
 use crate::hosts::Hosts;
-use crate::network::flow_delays::FlowDelays;
 use crate::network::queue::FlowKey;
 use crate::network::saturation::Saturation;
 use crate::network::spraying::Spraying;
@@ -82,8 +81,6 @@ impl FlowPaths {
 pub struct FlowHosts {
     /// The ends of all flows, of which those at work are here.
     pub hosts: Hosts,
-    /// How long the packets took that came here, and the round-trip times that were measured here.
-    pub delays: FlowDelays,
     /// Which hops here were busy throughout round trips; and others, as far as senders here have to know.
     pub saturation: Saturation,
     /// Which of several paths the packets take that are sent here.
@@ -112,7 +109,7 @@ impl FlowHosts {
         paths: &Arc<FlowPaths>,
         elsewhere: Vec<Option<u32>>,
     ) -> Result<Self, ScenarioError> {
-        let (hosts, delays) = Hosts::new(scenario, &paths.paths, &mut NoMaker)?;
+        let hosts = Hosts::new(scenario, &paths.paths, &mut NoMaker)?;
         let mut ends = vec![Vec::new(); paths.nodes.len()];
         for (index, flow) in (0..).zip(&scenario.flows) {
             for (node, end) in [(flow.from, End::Sender), (flow.to, End::Receiver)] {
@@ -123,7 +120,6 @@ impl FlowHosts {
         }
         Ok(Self {
             hosts,
-            delays,
             saturation: Saturation::new(scenario, &paths.paths),
             spraying: Spraying::new(scenario),
             dropped: vec![0; scenario.flows.len()],
@@ -148,12 +144,12 @@ impl FlowHosts {
         (arrivals, order): (&[Arrival], &[(u64, u32)]),
         shared: &mut Shared<'_>,
     ) {
-        let Self { hosts, delays, saturation, spraying, paths, agendas, ends, .. } = self;
+        let Self { hosts, saturation, spraying, paths, agendas, ends, .. } = self;
         let (mut samples, mut notes) = (shared.samples.take(), shared.notes.take());
         let first_timer = hosts.entities().first_timer;
         let turns = EventSchedule { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
         let (router, ack_options) = (&mut shared.router, &mut *shared.ack_options);
-        let mut network = HostNetwork { turns, router, ack_options, delays, saturation, spraying, paths, epoch };
+        let mut network = HostNetwork { turns, router, ack_options, saturation, spraying, paths, epoch };
         let mut waiting = order.iter().map(|&(_, index)| &arrivals[index as usize]).peekable();
         loop {
             let due = network.turns.agenda.peek().map(|Reverse(due)| due.key);
@@ -161,7 +157,7 @@ impl FlowHosts {
             if let Some(samples) = &mut samples
                 && let Some(now) = arrival.map(Arrival::time).or(due.map(|due| due.time))
             {
-                samples.before(&ends[host as usize], now, (hosts, network.delays));
+                samples.before(&ends[host as usize], now, hosts);
             }
             if let Some(arrival) = arrival {
                 let packet = arrival.packet;
@@ -197,7 +193,7 @@ impl FlowHosts {
 
     /// Takes the samples of a host's flows that are left, before `until`.
     pub fn sample(&mut self, host: u32, samples: &mut Samples, until: Time) {
-        samples.before(&self.ends[host as usize], until, (&self.hosts, &mut self.delays));
+        samples.before(&self.ends[host as usize], until, &self.hosts);
     }
 
     /// Whose a packet is.
@@ -226,7 +222,6 @@ struct HostNetwork<'a, 'b> {
     turns: EventSchedule<'a>,
     router: &'a mut Router<'b>,
     ack_options: &'a mut AckOptionSlab,
-    delays: &'a mut FlowDelays,
     saturation: &'a Saturation,
     spraying: &'a mut Spraying,
     paths: &'a FlowPaths,
@@ -257,25 +252,6 @@ impl Network for HostNetwork<'_, '_> {
 
     fn was_full(&self, flow: u32, seq: i32) -> bool {
         self.saturation.is_full(flow, seq)
-    }
-
-    #[inline]
-    fn note_one_way_delay(&mut self, flow: u32, delay_s: f64) {
-        self.delays.note_one_way(flow, delay_s);
-    }
-
-    fn note_delay_of_last(&mut self, flow: u32, delay_s: f64) {
-        self.delays.note_last(flow, delay_s);
-    }
-
-    #[inline]
-    fn note_datagram_delay(&mut self, flow: u32, size: u32, delay_s: f64) {
-        self.delays.note_datagram(flow, size, delay_s);
-    }
-
-    #[inline]
-    fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
-        self.delays.note_rtt(flow, rtt_s);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::flows::FlowPaths;
 use super::routes::Routes;
 use crate::network::processor::ProcessorSpec;
-use crate::network::unloaded::Crossing;
+use crate::scenario::unloaded::Crossing;
 use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec, UsersSpec};
 
 /// What the hosts at both ends of a path cost for a packet, in crossings of a link.

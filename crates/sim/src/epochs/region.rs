@@ -393,9 +393,6 @@ impl Region {
             }
         }
         self.order = order;
-        if let Some(flows) = &mut self.flows {
-            flows.delays.settle();
-        }
         for Place { site, group, .. } in &mut self.places {
             site.finish(&mut self.counted[*group].rows);
         }

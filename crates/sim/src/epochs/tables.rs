@@ -8,9 +8,7 @@ use super::EpochSimulation;
 use super::region::Counted;
 use super::scatter::ScatterCounts;
 use super::users::counts::{Kind, Row, Transfers, WINDOW_UNIT};
-use crate::delays::Delays;
 use crate::hosts::Ends;
-use crate::network::flow_delays::OneWay;
 use crate::network::link::LongerByPosition;
 use crate::network::node::Node;
 use crate::network::topology::Paths;
@@ -200,18 +198,6 @@ impl Finished for EpochSimulation<'_> {
 
     fn ends(&self, flow: usize) -> Ends<'_> {
         self.sending(flow).hosts.ends_with(&self.receiving(flow).hosts, flow)
-    }
-
-    fn delays(&self, flow: usize) -> (&OneWay, &Delays) {
-        (self.receiving(flow).delays.one_way(flow), self.sending(flow).delays.rtt(flow))
-    }
-
-    fn one_way(&self, flow: usize) -> Cow<'_, Delays> {
-        self.receiving(flow).delays.distribution(flow)
-    }
-
-    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
-        self.receiving(flow).delays.waits(flow)
     }
 
     fn dropped(&self, flow: usize) -> u64 {

@@ -9,10 +9,9 @@ use super::{Endpoint, Hosts, TcpFlow};
 use crate::congestion::{Controls, Handle, Maker, Opening, Window};
 use crate::entities::Entities;
 use crate::error::ScenarioError;
-use crate::network::flow_delays::FlowDelays;
 use crate::network::topology::Paths;
-use crate::network::unloaded::{Crossing, Unloaded};
 use crate::random::Stream;
+use crate::scenario::unloaded::{Crossing, Unloaded};
 use crate::scenario::{FlowSpec, Profile, Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
@@ -20,17 +19,18 @@ use crate::traffic::sizes::Sizes;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
+use crate::transport::one_way::OneWay;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use crate::transport::timer::{DELAYED_ACK, PACING, RETRANSMISSION};
 
 impl Hosts {
-    /// The hosts of a scenario, and their delays, none yet.
+    /// The hosts of a scenario.
     ///
     /// # Errors
     /// What only the engine can see to be wrong: packets that no link on the path carries, an unknown congestion control,
     /// and what `maker` finds to be wrong.
-    pub fn new(scenario: &Scenario, paths: &Paths, maker: &mut dyn Maker) -> Result<(Self, FlowDelays), ScenarioError> {
+    pub fn new(scenario: &Scenario, paths: &Paths, maker: &mut dyn Maker) -> Result<Self, ScenarioError> {
         let hosts = Self {
             controls: Controls::default(),
             connections: Vec::new(),
@@ -42,7 +42,7 @@ impl Hosts {
             paces: false,
             entities: Entities::new(scenario),
         };
-        let mut builder = Builder { hosts, delays: FlowDelays::of(scenario.flows.len()), scenario, paths };
+        let mut builder = Builder { hosts, scenario, paths };
         let phases = match scenario.profile {
             Profile::Ns2 => ns2::clock_phases(scenario).0,
             Profile::Rfc | Profile::Linux => vec![0.0; scenario.flows.len()],
@@ -50,13 +50,12 @@ impl Hosts {
         for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
             builder.add_flow(index as u32, flow, phase_s, maker)?;
         }
-        Ok((builder.hosts, builder.delays))
+        Ok(builder.hosts)
     }
 }
 
 struct Builder<'a> {
     hosts: Hosts,
-    delays: FlowDelays,
     scenario: &'a Scenario,
     paths: &'a Paths,
 }
@@ -118,10 +117,9 @@ impl Builder<'_> {
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
         let (size, last) = (connection.size(1), connection.packets());
         let (unloaded, smallest) = (self.unloaded(index), connection.size(last));
-        self.delays.add_flow(self.shortest_s(index, size), unloaded.seconds(size));
+        receiver.one_way = OneWay::new(self.shortest_s(index, size), unloaded.seconds(size));
         if smallest < size {
-            self.delays.tell_last_apart(index, self.shortest_s(index, smallest), unloaded.seconds(smallest));
-            receiver.tell_apart(last as u32);
+            receiver.tell_last_apart(last as u32, self.shortest_s(index, smallest), unloaded.seconds(smallest));
         }
         if !matches!(flow.traffic, TrafficSpec::Bulk { .. }) {
             sender.write_singly();
@@ -169,9 +167,9 @@ impl Builder<'_> {
         }
         let smallest = datagrams.smallest(matches!(flow.traffic, TrafficSpec::Video(_)));
         let unloaded = self.unloaded(index);
-        self.delays.add_flow(self.shortest_s(index, smallest), unloaded.seconds(smallest));
+        datagrams.one_way = OneWay::new(self.shortest_s(index, smallest), unloaded.seconds(smallest));
         if smallest < datagrams.largest() {
-            self.delays.tell_sizes_apart(index, unloaded);
+            datagrams.one_way.tell_sizes_apart(unloaded);
         }
         if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
             check_pushes_back(self.scenario, first, fragments.size)?;

@@ -12,6 +12,7 @@ use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::DatagramFlow;
 use crate::transport::network::Backpressure;
+use crate::transport::one_way::OneWay;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
 use crate::transport::signs::Signs;
@@ -67,6 +68,17 @@ pub enum Ends<'a> {
         /// Who receives them.
         sink: &'a DatagramFlow,
     },
+}
+
+impl<'a> Ends<'a> {
+    /// How long packets were on their way from one to the other.
+    #[must_use]
+    pub fn one_way(&self) -> &'a OneWay {
+        match self {
+            Self::Tcp { receiver, .. } => &receiver.one_way,
+            Self::Udp { sink, .. } => &sink.one_way,
+        }
+    }
 }
 
 /// The ends of all flows of a scenario.
@@ -127,7 +139,7 @@ impl Hosts {
                 }
                 receiver.receive(network, now(), packet);
             }
-            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(network, now(), packet),
+            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(now(), packet),
         }
     }
 

@@ -3,33 +3,31 @@
 use super::{Ends, Hosts};
 use crate::congestion::Controls;
 use crate::delays::Delays;
-use crate::network::flow_delays::FlowDelays;
 use crate::samples::{End, Samples};
 use crate::time::Time;
 
 impl Samples {
     /// Takes the sample of an end of a flow that is due.
-    pub fn flow(&mut self, (flow, end): (u32, End), (hosts, delays): (&Hosts, &mut FlowDelays)) {
-        delays.settle();
+    pub fn flow(&mut self, (flow, end): (u32, End), hosts: &Hosts) {
         let (ends, index) = (hosts.ends(flow as usize), flow as usize);
         match end {
-            End::Sender => self.sender(flow, ends, hosts.controls(), delays.rtt(index)),
-            End::Receiver => self.receiver(flow, ends, &delays.one_way(index).delays),
+            End::Sender => self.sender(flow, ends, hosts.controls()),
+            End::Receiver => self.receiver(flow, ends),
         }
         self.flows[index].taken[end as usize] += 1;
     }
 
     /// Takes the samples of ends that precede what happens at `now`.
-    pub fn before(&mut self, ends: &[(u32, End)], now: Time, (hosts, delays): (&Hosts, &mut FlowDelays)) {
+    pub fn before(&mut self, ends: &[(u32, End)], now: Time, hosts: &Hosts) {
         for &(flow, end) in ends {
             while self.due_at(flow, end, now).is_some() {
-                self.flow((flow, end), (hosts, delays));
+                self.flow((flow, end), hosts);
             }
         }
     }
 
-    /// Takes a sample of the receiving end of a flow, whose one-way delays these are.
-    fn receiver(&mut self, flow: u32, ends: Ends<'_>, one_way: &Delays) {
+    /// Takes a sample of the receiving end of a flow.
+    fn receiver(&mut self, flow: u32, ends: Ends<'_>) {
         let (payload, bytes) = match ends {
             Ends::Tcp { receiver, connection, .. } => {
                 (connection.payload_through(receiver.in_order()), receiver.totals.bytes)
@@ -38,13 +36,14 @@ impl Samples {
         };
         let (entity, last) = (self.first_flow() + flow, &mut self.flows[flow as usize]);
         let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / self.moments.interval_s();
-        let values = [rate(payload, last.payload), rate(bytes, last.bytes), mean(one_way, &mut last.one_way)];
+        let values =
+            [rate(payload, last.payload), rate(bytes, last.bytes), mean(&ends.one_way().delays, &mut last.one_way)];
         (last.payload, last.bytes) = (payload, bytes);
         self.series.values(last.taken[End::Receiver as usize], entity)[..3].copy_from_slice(&values);
     }
 
-    /// Takes a sample of the sending end of a flow, whose round-trip times these are.
-    fn sender(&mut self, flow: u32, ends: Ends<'_>, controls: &Controls, rtt: &Delays) {
+    /// Takes a sample of the sending end of a flow.
+    fn sender(&mut self, flow: u32, ends: Ends<'_>, controls: &Controls) {
         let Ends::Tcp { sender, connection, .. } = ends else { return };
         let (entity, last) = (self.first_flow() + flow, &mut self.flows[flow as usize]);
         let ssthresh = sender.window.ssthresh;
@@ -55,7 +54,7 @@ impl Samples {
             (f64::NAN, f64::NAN)
         };
         let values = [
-            mean(rtt, &mut last.rtt),
+            mean(&sender.rtts, &mut last.rtt),
             sender.window.cwnd,
             if ssthresh < f64::MAX { ssthresh } else { f64::NAN },
             sender.in_flight(),

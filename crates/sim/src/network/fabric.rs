@@ -5,7 +5,6 @@ use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
 use crate::network::fabric::elsewhere::{Elsewhere, tell};
 use crate::network::fabric::gate::Gates;
-use crate::network::flow_delays::FlowDelays;
 use crate::network::link::{Link, Passage};
 use crate::network::lookahead::{Arrived, Confluence, Lookahead};
 use crate::network::node::Nodes;
@@ -55,8 +54,6 @@ pub struct Fabric<P> {
     pub lookahead: Lookahead,
     /// Options of the ACKs in flight.
     pub ack_options: AckOptionSlab,
-    /// How long packets took.
-    pub delays: FlowDelays,
     /// Which hops were busy throughout the round trips of flows.
     pub saturation: Saturation,
     /// What lies in other parts of the network, if it has any.
@@ -76,13 +73,13 @@ pub struct Fabric<P> {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// The idle network of a scenario, with the paths and the delays of its flows.
+    /// The idle network of a scenario, with the paths of its flows.
     ///
     /// # Errors
     /// Flow control towards a node that cannot pause.
     pub fn new(
         scenario: &Scenario,
-        (mut paths, delays): (Paths, FlowDelays),
+        mut paths: Paths,
         Entities { first_link, first_source, .. }: Entities,
         probe: P,
         mut elsewhere: Option<Box<Elsewhere>>,
@@ -107,7 +104,6 @@ impl<P: Probe> Fabric<P> {
             links,
             queue: EventQueue::default(),
             ack_options: AckOptionSlab::default(),
-            delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
             spraying: Spraying::new(scenario),

@@ -4,7 +4,6 @@
 pub mod background;
 pub mod changes;
 pub mod fabric;
-pub mod flow_delays;
 pub mod letter;
 pub mod link;
 pub mod lookahead;
@@ -19,5 +18,4 @@ pub mod server;
 pub mod sources;
 pub mod spraying;
 pub mod topology;
-pub mod unloaded;
 pub mod wire;

@@ -2,7 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::network::routing::Router;
-use crate::network::unloaded::{Crossing, Unloaded};
+use crate::scenario::unloaded::{Crossing, Unloaded};
 use crate::scenario::{LinkSpec, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use super::Simulation;
-use crate::delays::Delays;
 use crate::hosts::Ends;
-use crate::network::flow_delays::OneWay;
 use crate::network::link::LongerByPosition;
 use crate::network::node::Node;
 use crate::network::topology::Paths;
@@ -30,18 +28,6 @@ impl<P: Probe> Finished for Simulation<'_, P> {
 
     fn ends(&self, flow: usize) -> Ends<'_> {
         self.hosts.ends(flow)
-    }
-
-    fn delays(&self, flow: usize) -> (&OneWay, &Delays) {
-        (self.fabric.delays.one_way(flow), self.fabric.delays.rtt(flow))
-    }
-
-    fn one_way(&self, flow: usize) -> Cow<'_, Delays> {
-        self.fabric.delays.distribution(flow)
-    }
-
-    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
-        self.fabric.delays.waits(flow)
     }
 
     fn dropped(&self, flow: usize) -> u64 {

@@ -8,13 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Simulation;
 use crate::congestion::external::NoMaker;
-use crate::delays::Delays;
 use crate::epochs::{Work, parts_of};
 use crate::error::{Interrupted, ScenarioError};
 use crate::hosts::Ends;
 use crate::meeting::{Barrier, Mailbox, Participant};
 use crate::network::fabric::elsewhere::Elsewhere;
-use crate::network::flow_delays::OneWay;
 use crate::network::letter::Letter;
 use crate::network::link::{Link, LongerByPosition};
 use crate::network::node::Node;
@@ -80,7 +78,6 @@ impl<'a, P: Probe + Copy + Send> PartedSimulation<'a, P> {
             } else {
                 part.sample_rest(self.reached);
             }
-            part.fabric.delays.settle();
         }
         if ended { Ok(()) } else { Err(Interrupted) }
     }
@@ -204,18 +201,6 @@ impl<P: Probe + Copy + Send> Finished for PartedSimulation<'_, P> {
 
     fn ends(&self, flow: usize) -> Ends<'_> {
         self.sending(flow).hosts.ends_with(&self.receiving(flow).hosts, flow)
-    }
-
-    fn delays(&self, flow: usize) -> (&OneWay, &Delays) {
-        (self.receiving(flow).fabric.delays.one_way(flow), self.sending(flow).fabric.delays.rtt(flow))
-    }
-
-    fn one_way(&self, flow: usize) -> Cow<'_, Delays> {
-        self.receiving(flow).fabric.delays.distribution(flow)
-    }
-
-    fn waits(&self, flow: usize) -> Option<Cow<'_, Delays>> {
-        self.receiving(flow).fabric.delays.waits(flow)
     }
 
     fn dropped(&self, flow: usize) -> u64 {

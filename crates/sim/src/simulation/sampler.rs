@@ -45,7 +45,7 @@ impl<P: Probe> Simulation<'_, P> {
             && self.fabric.is_here(end.node(&self.scenario.flows[flow as usize]))
             && let Some(samples) = &mut self.fabric.samples
         {
-            samples.flow((flow, end), (&self.hosts, &mut self.fabric.delays));
+            samples.flow((flow, end), &self.hosts);
             if P::LOOKS
                 && let Ends::Tcp { sender, receiver, .. } = self.hosts.ends(flow as usize)
             {

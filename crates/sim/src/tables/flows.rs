@@ -74,7 +74,8 @@ impl<'a> FlowTotals<'a> {
             flows: 1,
             ..Self::default()
         };
-        match run.ends(index) {
+        let ends = run.ends(index);
+        match ends {
             Ends::Tcp { sender, receiver, connection } => {
                 let (sent, received) = (&sender.totals, &receiver.totals);
                 totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
@@ -88,6 +89,7 @@ impl<'a> FlowTotals<'a> {
                 totals.payload_delivered = connection.payload_through(receiver.in_order());
                 totals.arrived_s = received.advanced.seconds();
                 totals.limited_by = sender.limit_shares(Time::new(totals.stop_s));
+                totals.rtt = Cow::Borrowed(&sender.rtts);
             }
             Ends::Udp { source, sink } => {
                 totals.packets_sent = source.packets_sent;
@@ -114,9 +116,8 @@ impl<'a> FlowTotals<'a> {
                 );
             }
         }
-        let (one_way, rtt) = run.delays(index);
-        (totals.one_way, totals.rtt) = (run.one_way(index), Cow::Borrowed(rtt));
-        totals.queueing = run.waits(index);
+        let one_way = ends.one_way();
+        (totals.one_way, totals.queueing) = (one_way.distribution(), one_way.waits());
         if let Some(longer_s) = longer_s {
             let excess = totals.queueing();
             let waited_s = mean(excess.sum_s, excess.count) - longer_s;
@@ -211,7 +212,7 @@ pub(super) fn rows_of_flows(run: &impl Finished) -> Vec<(&FlowSpec, &str, FlowTo
     // The shortest delay that there can be of each group.
     let mut bases_s: HashMap<&str, f64> = HashMap::new();
     for (index, _, label, _) in flows().filter(|(.., joint)| *joint) {
-        let base_s = run.one_way(index).base_s();
+        let base_s = run.ends(index).one_way().distribution().base_s();
         bases_s.entry(label).and_modify(|least_s| *least_s = least_s.min(base_s)).or_insert(base_s);
     }
     // The last row of each group: flows of a group may stand apart, and groups be many.

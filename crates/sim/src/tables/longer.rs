@@ -13,8 +13,11 @@ pub fn longer_s(run: &impl Finished) -> BTreeMap<u32, f64> {
         for (&position, longer) in run.longer(link).into_iter().flatten() {
             let flow = run.paths().flow_at(position);
             // A packet that is sprayed takes one of the paths.
-            let packets =
-                if run.paths().is_sprayed(flow) { run.delays(flow as usize).0.delays.count } else { longer.packets };
+            let packets = if run.paths().is_sprayed(flow) {
+                run.ends(flow as usize).one_way().delays.count
+            } else {
+                longer.packets
+            };
             *sums.entry(flow).or_default() += longer.sum_s / packets.max(1) as f64;
         }
     }

@@ -11,6 +11,7 @@ use crate::traffic::sizes::Sizes;
 use crate::traffic::video::Cut;
 use crate::transport::accounting::{LIMITS, Limit};
 use crate::transport::network::{Backpressure, Network};
+use crate::transport::one_way::OneWay;
 use crate::transport::playout::{Frames, Playout};
 
 /// Datagrams that a receiver puts together from fragments at a time; of more, it gives the oldest up (RFC 791 §3.2 has a
@@ -114,6 +115,8 @@ pub struct DatagramFlow {
     pub payload_delivered: u64,
     /// When the last packet arrived.
     pub arrived: Time,
+    /// How long packets were on their way.
+    pub one_way: OneWay,
     /// Losses in a row and jitter.
     pub playout: Playout,
     /// Of a video, its frames.
@@ -142,6 +145,7 @@ impl DatagramFlow {
             bytes_delivered: 0,
             payload_delivered: 0,
             arrived: Time::ZERO,
+            one_way: OneWay::new(0.0, 0.0),
             playout: Playout::default(),
             frames: None,
         }
@@ -283,13 +287,13 @@ impl DatagramFlow {
     }
 
     /// A packet arrived. A datagram counts when its last fragment does, and again when it comes again: UDP forwards both.
-    pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) {
+    pub fn receive(&mut self, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
         self.packets_marked += u64::from(packet.is_marked());
         self.bytes_delivered += u64::from(packet.size());
         self.arrived = now.time;
         let transit_s = now.time.since(packet.sent());
-        network.note_datagram_delay(self.flow, packet.size(), transit_s);
+        self.one_way.add_datagram(packet.size(), transit_s);
         if self.frames.is_some() || self.fragments.count == 1 {
             self.payload_delivered += u64::from(packet.size() - self.header_bytes);
             let fresh = self.playout.count(packet.seq(), transit_s);

@@ -10,6 +10,7 @@ pub mod delivery_rate;
 pub mod ecn;
 pub mod network;
 pub mod ns2;
+pub mod one_way;
 pub mod pacing;
 pub mod playout;
 pub mod receive_window;

@@ -48,21 +48,6 @@ pub trait Network: Schedule {
         false
     }
 
-    /// A packet of a flow with payload was on its way to the destination for so long.
-    #[inline]
-    fn note_one_way_delay(&mut self, _flow: u32, _delay_s: f64) {}
-
-    /// The last segment of a transfer, shorter than the others, arrived; besides.
-    fn note_delay_of_last(&mut self, _flow: u32, _delay_s: f64) {}
-
-    /// A datagram of a flow, of `size` bytes, was on its way to the destination for so long.
-    #[inline]
-    fn note_datagram_delay(&mut self, _flow: u32, _size: u32, _delay_s: f64) {}
-
-    /// A flow measured its round-trip time.
-    #[inline]
-    fn note_rtt(&mut self, _flow: u32, _rtt_s: f64) {}
-
     /// Until `until`, the sending end of a flow does nothing but react to ACKs.
     #[inline]
     fn only_reacts(&mut self, _flow: u32, _until: impl FnOnce() -> Time) {}

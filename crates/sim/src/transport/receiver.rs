@@ -10,6 +10,7 @@ use crate::transport::ack_delay::{AckDelay, COMPRESSED_BLOCKS, MARKED_QUICK_ACKS
 use crate::transport::ack_options::Advertised;
 use crate::transport::ecn::{Echo, Feedback};
 use crate::transport::network::Network;
+use crate::transport::one_way::OneWay;
 use crate::transport::receive_window::Beyond;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
 use crate::transport::signs::Signs;
@@ -57,6 +58,8 @@ pub struct Receiver {
     flow: u32,
     /// The last packet, if it is shorter than the others; else no packet.
     short: u32,
+    /// How long packets with payload were on their way.
+    pub one_way: OneWay,
     /// Totals.
     pub totals: ReceiverTotals,
 }
@@ -87,6 +90,7 @@ impl Receiver {
             timer_entity,
             flow,
             short: u32::MAX,
+            one_way: OneWay::new(0.0, 0.0),
             totals: ReceiverTotals::default(),
         }
     }
@@ -98,9 +102,11 @@ impl Receiver {
         }
     }
 
-    /// The last packet, of this number, is shorter than the others.
-    pub fn tell_apart(&mut self, short: u32) {
+    /// The last packet, of this number, is shorter than the others: it takes `shortest_s` seconds at least, and `unloaded_s` as
+    /// a rule, where it does not wait.
+    pub fn tell_last_apart(&mut self, short: u32, shortest_s: f64, unloaded_s: f64) {
         self.short = short;
+        self.one_way.tell_last_apart(shortest_s, unloaded_s);
     }
 
     /// Packets received in order, the SYN not counted.
@@ -159,10 +165,9 @@ impl Receiver {
             return false;
         }
         if seq > 0 {
-            let delay_s = now.time.since(packet.sent());
-            network.note_one_way_delay(self.flow, delay_s);
+            self.one_way.add(now.time.since(packet.sent()));
             if seq == self.short {
-                network.note_delay_of_last(self.flow, delay_s);
+                self.one_way.note_last();
             }
         }
         // Linux has rejected by then what lies before the window (RFC 7323 §5.3, R2; tcp_sequence).

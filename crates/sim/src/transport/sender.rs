@@ -10,6 +10,7 @@
 
 use crate::congestion::slow_start::SlowStart;
 use crate::congestion::{Controls, Handle, Window};
+use crate::delays::Delays;
 use crate::events::{Entity, Key};
 use crate::scenario::{Ecn, Profile, Recovery};
 use crate::time::Time;
@@ -112,6 +113,8 @@ pub struct Sender {
     timed_seq: i32,
     timed_at: Time,
     rtt: RttEstimator,
+    /// Samples of the round-trip time.
+    pub rtts: Delays,
     rto: Timer,
     control: Handle,
     /// Slow start, where it is not the standard one.
@@ -198,6 +201,7 @@ impl Sender {
             timed_seq: -1,
             timed_at: Time::ZERO,
             rtt: RttEstimator::new(&tcp.rto, connection.profile, phase_s),
+            rtts: Delays::default(),
             rto: Timer::default(),
             control,
             slow_start: SlowStart::new(tcp.slow_start, tcp.pacing, tcp.max_ssthresh_packets),

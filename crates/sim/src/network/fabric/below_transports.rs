@@ -45,25 +45,6 @@ impl<P: Probe> Network for Fabric<P> {
         self.saturation.is_full(flow, seq)
     }
 
-    #[inline(always)]
-    fn note_one_way_delay(&mut self, flow: u32, delay_s: f64) {
-        self.delays.note_one_way(flow, delay_s);
-    }
-
-    fn note_delay_of_last(&mut self, flow: u32, delay_s: f64) {
-        self.delays.note_last(flow, delay_s);
-    }
-
-    #[inline]
-    fn note_datagram_delay(&mut self, flow: u32, size: u32, delay_s: f64) {
-        self.delays.note_datagram(flow, size, delay_s);
-    }
-
-    #[inline]
-    fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
-        self.delays.note_rtt(flow, rtt_s);
-    }
-
     #[inline]
     fn only_reacts(&mut self, flow: u32, until: impl FnOnce() -> Time) {
         if let Some(link) = self.lookahead.acks_on(flow) {

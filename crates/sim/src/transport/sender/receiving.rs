@@ -237,7 +237,7 @@ impl Sender {
     pub(in crate::transport) fn sample_rtt<N: Network>(&mut self, env: &mut Env<'_, N>, rtt_s: f64, ack: i32) {
         let connection = env.connection;
         self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s, (ack, self.highest));
-        env.network.note_rtt(self.flow, rtt_s);
+        self.rtts.add(rtt_s);
     }
 
     fn check_finished<N>(&mut self, env: &Env<'_, N>) {
