@@ -282,7 +282,7 @@ def test_cake_divides_a_link_between_hosts_and_fq_codel_between_flows() -> None:
 duration = "30 s"
 link.one = { ends = ["one", "r"], rate = "1 Gbit/s" }
 link.many = { ends = ["many", "r"], rate = "1 Gbit/s" }
-link.up = { ends = ["r", "y"], rate = "10 Mbit/s", delay = "10 ms" }
+link.up = { ends = ["r", "y"], rate = "10 Mbit/s", delay = "5 ms" }
 link.far_one = { ends = ["y", "server_one"], rate = "1 Gbit/s" }
 link.far_many = { ends = ["y", "server_many"], rate = "1 Gbit/s" }
 traffic.one = { kind = "bulk", from = "one", to = "server_one" }

@@ -8,21 +8,62 @@ use crate::network::queue::limit::QueueLimit;
 use crate::random::Stream;
 use crate::time::Time;
 
-/// The parameters of both algorithms.
+/// The parameters of both algorithms, in nanoseconds, as Linux has them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
-    pub(super) target_s: f64,
-    pub(super) interval_s: f64,
-    /// What a large packet takes on the line, in seconds, where that is known: a queue of a few is no queue.
-    pub(super) packet_s: f64,
-    pub(super) ecn: bool,
+    pub(super) target: i64,
+    pub(super) interval: i64,
+    /// How long a few large packets take on the line, where that is known: a queue of so many is no queue.
+    short: i64,
+    ecn: bool,
+}
+
+impl Law {
+    /// A law of times in seconds; `packet_s` is what a large packet takes on the line, or zero if that is not known.
+    pub(super) fn new(target_s: f64, interval_s: f64, packet_s: f64, ecn: bool) -> Self {
+        let short = SHORT_PACKETS * nanoseconds(packet_s);
+        Self { target: nanoseconds(target_s), interval: nanoseconds(interval_s), short, ecn }
+    }
+}
+
+/// A time by Linux's clock.
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9 + 0.5) as i64
 }
 
 /// Linux's `cake_set_rate`: by how much the probability of BLUE rises where the queue is full, and falls where it is empty.
 const BLUE_UP: f64 = 1.0 / 256.0;
 const BLUE_DOWN: f64 = 1.0 / 4096.0;
 /// Linux's `cobalt_should_drop`: a wait for that many large packets is no wait.
-const SHORT_PACKETS: f64 = 4.0;
+const SHORT_PACKETS: i64 = 4;
+/// Nothing has happened yet.
+const NEVER: i64 = i64::MIN / 2;
+
+/// 1/√n for the smallest counts, with 32 bits behind the point: below so many one step from a neighbour is far off, and Linux
+/// has eight. Zero counts as one.
+const FIRST_ROOTS: [u32; 16] = first_roots();
+
+const fn first_roots() -> [u32; 16] {
+    let (mut roots, mut count, mut root) = ([u32::MAX; 16], 1, u32::MAX);
+    while count < roots.len() {
+        let mut steps = 8;
+        while steps > 0 {
+            root = nearer_root(root, count as u32);
+            steps -= 1;
+        }
+        roots[count] = root;
+        count += 1;
+    }
+    roots
+}
+
+/// One step of Newton's method from `root` towards 1/√count, y (3 − count y²) / 2, with 32 bits behind the point.
+const fn nearer_root(root: u32, count: u32) -> u32 {
+    let root = root as u64;
+    let square = (root * root) >> 32;
+    let rest = (3 << 32) - count as u64 * square;
+    (((rest >> 2) * root) >> 31) as u32
+}
 
 /// What happens to a packet that leaves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,18 +73,26 @@ enum Signal {
     Drop,
 }
 
-/// The state of both algorithms over one waiting line.
-#[derive(Clone, Copy, Debug, Default)]
+/// The state of both algorithms over one waiting line. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     /// Signals are `interval` / √count apart.
-    count: u64,
-    /// When the next signal is due, in seconds; without any, when the queue has been quiet for an interval.
-    next_s: f64,
+    count: u32,
+    /// 1/√count, in units of 2⁻³². In Linux it is zero before the first signal, which therefore is not an interval late.
+    inverse_root: u32,
+    /// When the next signal is due; without any, when the queue has been quiet for an interval.
+    next: i64,
     /// The time in the queue is above the target.
     above: bool,
-    /// BLUE's probability of a drop, and when it last changed, in seconds.
+    /// BLUE's probability of a drop, and when it last changed.
     probability: f64,
-    changed_s: f64,
+    changed: i64,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self { count: 0, inverse_root: 0, next: NEVER, above: false, probability: 0.0, changed: NEVER }
+    }
 }
 
 impl Control {
@@ -56,6 +105,7 @@ impl Control {
         stream: &mut Stream,
         lost: &mut Lost,
     ) -> Option<Waiting> {
+        let now = nanoseconds(now.seconds());
         loop {
             let Some(mut waiting) = line.pop() else {
                 self.ran_empty(law, now);
@@ -71,58 +121,64 @@ impl Control {
         }
     }
 
-    /// A packet was lost because the queue was full at `now`.
+    /// A packet was lost because the queue was full at `now_s`.
     pub(super) fn was_full(&mut self, law: Law, now_s: f64) {
-        if now_s - self.changed_s > law.target_s {
+        let now = nanoseconds(now_s);
+        if now - self.changed > law.target {
             self.probability = (self.probability + BLUE_UP).min(1.0);
-            self.changed_s = now_s;
+            self.changed = now;
         }
-        (self.above, self.next_s) = (true, now_s);
+        (self.above, self.next) = (true, now);
         self.count = self.count.max(1);
     }
 
     /// The queue was asked for a packet at `now`, and had none.
-    fn ran_empty(&mut self, law: Law, now: Time) {
-        let now_s = now.seconds();
-        if self.probability > 0.0 && now_s - self.changed_s > law.target_s {
+    fn ran_empty(&mut self, law: Law, now: i64) {
+        if self.probability > 0.0 && now - self.changed > law.target {
             self.probability = (self.probability - BLUE_DOWN).max(0.0);
-            self.changed_s = now_s;
+            self.changed = now;
         }
         self.above = false;
-        if self.is_due(now_s) {
+        if self.is_due(now) {
             self.forget_one(law);
         }
     }
 
     /// Whether nothing is remembered of congestion at `now`.
     pub(super) fn is_at_rest(&self, now: Time) -> bool {
-        self.probability == 0.0 && self.count == 0 && now.seconds() >= self.next_s
+        self.probability == 0.0 && self.count == 0 && nanoseconds(now.seconds()) >= self.next
     }
 
-    fn is_due(&self, now_s: f64) -> bool {
-        self.count > 0 && now_s >= self.next_s
+    fn is_due(&self, now: i64) -> bool {
+        self.count > 0 && now >= self.next
     }
 
-    /// The control law (RFC 8289 §3.3), which Linux has for counts of 0 and 1 alike.
-    fn after(&self, law: Law, at_s: f64) -> f64 {
-        at_s + law.interval_s / libm::sqrt(self.count.max(1) as f64)
+    /// The control law (RFC 8289 §3.3).
+    fn after(&self, law: Law, at: i64) -> i64 {
+        at + ((i128::from(law.interval) * i128::from(self.inverse_root)) >> 32) as i64
+    }
+
+    /// The count has become another by one.
+    fn count_on(&mut self, law: Law, count: u32) {
+        self.count = count;
+        let first = FIRST_ROOTS.get(count as usize);
+        self.inverse_root = first.copied().unwrap_or_else(|| nearer_root(self.inverse_root, count));
+        self.next = self.after(law, self.next);
     }
 
     fn forget_one(&mut self, law: Law) {
-        self.count -= 1;
-        self.next_s = self.after(law, self.next_s);
+        self.count_on(law, self.count - 1);
     }
 
     /// Linux's `cobalt_should_drop`, for a packet that leaves at `now`.
-    fn judge(&mut self, law: Law, waiting: &Waiting, now: Time, stream: &mut Stream) -> Signal {
-        let now_s = now.seconds();
-        let wait_s = now_s - waiting.since_s;
-        let (mut overdue, due) = (now_s > self.next_s, self.is_due(now_s));
+    fn judge(&mut self, law: Law, waiting: &Waiting, now: i64, stream: &mut Stream) -> Signal {
+        let wait = now - nanoseconds(waiting.since_s);
+        let (mut overdue, due) = (now > self.next, self.is_due(now));
         let mut signal = Signal::None;
-        if wait_s > law.target_s && wait_s > SHORT_PACKETS * law.packet_s {
+        if wait > law.target && wait > law.short {
             if !self.above {
                 self.above = true;
-                self.next_s = self.after(law, now_s);
+                self.next = self.after(law, now);
             }
             self.count = self.count.max(1);
         } else {
@@ -130,23 +186,22 @@ impl Control {
         }
         if due && self.above {
             signal = if law.ecn && waiting.packet.is_capable() { Signal::Mark } else { Signal::Drop };
-            self.count += 1;
-            self.next_s = self.after(law, self.next_s);
-            overdue = now_s > self.next_s;
+            self.count_on(law, self.count.saturating_add(1));
+            overdue = now > self.next;
         } else if due {
-            while self.is_due(now_s) {
+            while self.is_due(now) {
                 self.forget_one(law);
             }
-            overdue = now_s > self.next_s;
+            overdue = now > self.next;
         }
         // What does not answer to marks is dropped.
         if self.probability > 0.0 && stream.chance(self.probability) {
             signal = Signal::Drop;
         }
         if self.count == 0 {
-            self.next_s = now_s + law.interval_s;
+            self.next = now + law.interval;
         } else if overdue && signal != Signal::Drop {
-            self.next_s = now_s;
+            self.next = now;
         }
         signal
     }
@@ -174,7 +229,7 @@ impl Store for Cobalt {
 
     fn new(spec: &CodelSpec, site: Site<'_>) -> Self {
         let CodelSpec { limit, target_s, interval_s, ecn } = *spec;
-        let law = Law { target_s, interval_s, packet_s: 0.0, ecn };
+        let law = Law::new(target_s, interval_s, 0.0, ecn);
         let stream = Stream::new(site.seed, site.link, 0, "queue");
         Self { limit, law, line: Fifo::default(), control: Control::default(), stream }
     }
@@ -229,21 +284,57 @@ mod tests {
         (queue, signals, lost.len())
     }
 
-    /// RFC 8289 §3.3 with the count that Linux has: the first signal an interval after the queue got long, the second
-    /// interval / √2 after it, and so on.
+    /// RFC 8289 §3.3 with the count that Linux has: the first signal at the packet behind the one that tells of a long queue,
+    /// the second interval / √2 after it was told, and so on.
     #[test]
     fn signals_follow_the_control_law() {
         for capable in [true, false] {
             let (_, signals, lost) = overload(capable, 2.0, 2.0);
             assert_eq!(lost > 0, !capable);
             // 5 ms in the queue are passed by the packet that leaves after 11 ms.
-            let mut due_s = 0.011 + 0.1;
+            let (mut due_s, mut root) = (0.011, 1.0);
             assert!(signals.len() > 60, "{} signals", signals.len());
             for (count, &signal_s) in (2u32..).zip(&signals) {
                 assert!((-1e-9..0.001 + 1e-9).contains(&(signal_s - due_s)), "at {signal_s} instead of {due_s}");
-                due_s += 0.1 / f64::from(count).sqrt();
+                // Exact below 16; above, one step of Newton's method from the root before.
+                let n = f64::from(count);
+                root = if count < 16 { 1.0 / n.sqrt() } else { root * (3.0 - n * root * root) / 2.0 };
+                due_s += 0.1 * root;
             }
         }
+    }
+
+    /// Eight steps of Newton's method are exact, one is not quite. By hand, y (3 − 16 y²) / 2 of y = 1/√15 is
+    /// 0.2581989 × (3 − 1.0666667) / 2 = 0.2495923, where 1/√16 = 0.25; then y (3 − 17 y²) / 2 = 0.2422247.
+    #[test]
+    fn roots_are_those_of_linux() {
+        let share = |root: u32| f64::from(root) / 2f64.powi(32);
+        for (count, &root) in (1u32..).zip(&FIRST_ROOTS[1..]) {
+            assert!((share(root) - 1.0 / f64::from(count).sqrt()).abs() < 5e-10, "{count}: {}", share(root));
+        }
+        let mut root = FIRST_ROOTS[15];
+        for (count, expected) in [(16, 0.249_592_3), (17, 0.242_224_7)] {
+            root = nearer_root(root, count);
+            assert!((share(root) - expected).abs() < 1e-7, "{count}: {}", share(root));
+        }
+    }
+
+    /// A packet leaves each millisecond from 1 ms on. Where they are late, the second is a signal at first, 1 ms later. Its
+    /// count of two is forgotten 71 and 171 ms behind the first if they are in time, and from then on a signal is an interval
+    /// behind the first late one.
+    #[test]
+    fn only_the_very_first_signal_comes_at_once() {
+        let law = Law::new(0.005, 0.1, 0.0, true);
+        let (mut control, mut stream) = (Control::default(), Stream::new(1, "wire", 0, "queue"));
+        let mut signals = |mut range: std::ops::RangeInclusive<i64>, wait_s: f64| {
+            range.find(|&ms| {
+                let waiting = packet(0, ms as f64 * 0.001 - wait_s, 1000);
+                control.judge(law, &waiting, ms * 1_000_000, &mut stream) != Signal::None
+            })
+        };
+        assert_eq!(signals(1..=300, 0.006), Some(2));
+        assert_eq!(signals(3..=300, 0.004), None);
+        assert_eq!(signals(301..=600, 0.006), Some(401));
     }
 
     /// The count falls as it rose, by interval / √count, instead of at once.
@@ -262,18 +353,19 @@ mod tests {
     /// Linux's `cobalt_queue_full` and `cobalt_queue_empty`: by 1/256 up, by 1/4096 down, once in each target.
     #[test]
     fn blue_rises_where_the_queue_is_full_and_falls_where_it_is_empty() {
-        let law = Law { target_s: 0.0055, interval_s: 0.1, packet_s: 0.0, ecn: true };
+        let law = Law::new(0.0055, 0.1, 0.0, true);
         let mut control = Control::default();
         (1..=100).for_each(|number| control.was_full(law, 0.001 * f64::from(number)));
-        // After 6, 12, 18 … ms: once more than the target has passed.
-        assert_eq!(control.probability, 16.0 / 256.0);
-        (101..=200).for_each(|number| control.ran_empty(law, Time::new(0.001 * f64::from(number))));
-        assert_eq!(control.probability, 16.0 / 256.0 - 17.0 / 4096.0);
+        // After 1, 7, 13 … 97 ms: once more than the target has passed.
+        assert_eq!(control.probability, 17.0 / 256.0);
+        // After 103, 109 … 199 ms.
+        (101..=200).for_each(|number| control.ran_empty(law, 1_000_000 * number));
+        assert_eq!(control.probability, 17.0 / 256.0 - 17.0 / 4096.0);
         // Marks do not help against who does not answer: these are dropped.
         let mut stream = Stream::new(1, "wire", 0, "queue");
         let waiting = packet(0, 1.0, 1000);
         let capable = Waiting { packet: waiting.packet.capable(), ..waiting };
-        let drops = (0..100_000).filter(|_| control.judge(law, &capable, Time::new(1.0), &mut stream) == Signal::Drop);
+        let drops = (0..100_000).filter(|_| control.judge(law, &capable, 1_000_000_000, &mut stream) == Signal::Drop);
         let (share, p) = (drops.count() as f64 / 1e5, control.probability);
         assert!((share - p).abs() < 5.0 * (p * (1.0 - p) / 1e5).sqrt(), "{share} {p}");
     }

@@ -180,7 +180,7 @@ impl Store for Cake {
             // Linux's `cake_set_rate`: at small rates a single packet waits longer than that.
             let target_s = spec.target_s.max(1.5 * packet_s);
             let interval_s = (spec.interval_s + target_s - spec.target_s).max(2.0 * target_s);
-            Law { target_s, interval_s, packet_s, ecn: spec.ecn }
+            Law::new(target_s, interval_s, packet_s, spec.ecn)
         };
         let tin = |share: f64| {
             let rate_bps = spec.rate_bps.map(|rate_bps| share * rate_bps);

@@ -66,7 +66,7 @@ fn hosts_share_and_then_their_flows() {
 /// Eight flows whose hashes are alike have queues of their own; a ninth shares one.
 #[test]
 fn a_set_has_eight_ways() {
-    let mut tin = Tin::new(Law { target_s: 1.0, interval_s: 2.0, packet_s: 0.0, ecn: true }, 1e6, 1.0, SPEC.isolation);
+    let mut tin = Tin::new(Law::new(1.0, 2.0, 0.0, true), 1e6, 1.0, SPEC.isolation);
     let mut queues = std::collections::BTreeSet::new();
     for flow in 0..9u64 {
         let waiting = packet(flow, 0.0, 100);
@@ -82,7 +82,7 @@ fn a_set_has_eight_ways() {
 #[test]
 fn the_shaper_spaces_packets_by_their_adjusted_size() {
     let overhead = Overhead { bytes: 8, smallest_bytes: 0, cells: Cells::Atm };
-    let mut queue = cake(CakeSpec { rate_bps: Some(1e6), overhead, ..SPEC });
+    let mut queue = cake(CakeSpec { rate_bps: Some(1e6), overhead, target_s: 1e3, interval_s: 1e4, ..SPEC });
     let mut lost = Lost::new();
     for _ in 0..10 {
         queue.join(packet(0, 1.0, 1000), IDLE, &mut lost).expect("it takes all");
@@ -191,7 +191,7 @@ fn superfluous_acks_are_dropped() {
 /// Data, other flows' ACKs: none of them is an ACK that waits behind.
 #[test]
 fn only_acks_of_the_same_flow_are_superfluous() {
-    let mut tin = Tin::new(Law { target_s: 1.0, interval_s: 2.0, packet_s: 0.0, ecn: true }, 1e6, 1.0, SPEC.isolation);
+    let mut tin = Tin::new(Law::new(1.0, 2.0, 0.0, true), 1e6, 1.0, SPEC.isolation);
     for number in 0..20u64 {
         let waiting = if number % 2 == 0 { packet(0, 0.0, 1000) } else { ack(number, number as u32, 0, false) };
         // One queue for all.
@@ -207,9 +207,9 @@ fn only_acks_of_the_same_flow_are_superfluous() {
 #[test]
 fn the_target_of_slow_shapers_is_longer() {
     let law = |rate_bps| cake(CakeSpec { rate_bps, ..SPEC }).tins[0].law;
-    assert_eq!((law(None).target_s, law(None).interval_s), (0.005, 0.1));
-    assert_eq!(law(Some(1e8)).target_s, 0.005);
+    assert_eq!((law(None).target, law(None).interval), (5_000_000, 100_000_000));
+    assert_eq!(law(Some(1e8)).target, 5_000_000);
+    // Half as long again as a packet of 1514 bytes takes at 1 Mbit/s, 12.112 ms, is 13.168 ms more than 5 ms.
     let slow = law(Some(1e6));
-    assert!((slow.target_s - 1.5 * 8.0 * 1514.0 / 1e6).abs() < 1e-12, "{}", slow.target_s);
-    assert!((slow.interval_s - (0.1 + slow.target_s - 0.005)).abs() < 1e-12, "{}", slow.interval_s);
+    assert_eq!((slow.target, slow.interval), (18_168_000, 113_168_000));
 }

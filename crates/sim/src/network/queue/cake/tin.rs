@@ -83,6 +83,8 @@ pub(super) struct Tin {
     flow_quantum: f64,
     /// Flows by the number of their queue.
     flows: BTreeMap<u16, Flow>,
+    /// What is left of COBALT at queues that were used before, by number.
+    rested: BTreeMap<u16, Control>,
     /// How many bulk flows a host has, sending and receiving.
     hosts: [BTreeMap<u64, u32>; 2],
     new: VecDeque<u16>,
@@ -105,6 +107,7 @@ impl Tin {
             deficit: 0.0,
             flow_quantum: (rate_bps / 8.0 / QUANTA_PER_S).clamp(least, most),
             flows: BTreeMap::new(),
+            rested: BTreeMap::new(),
             hosts: Default::default(),
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -166,7 +169,7 @@ impl Tin {
         let quantum = self.quantum_of(&key);
         let flow = self.flows.entry(number).or_insert_with(|| Flow {
             line: Fifo::default(),
-            control: Control::default(),
+            control: self.rested.remove(&number).unwrap_or_default(),
             deficit: 0.0,
             set: Set::Decaying,
             key,
@@ -263,6 +266,7 @@ impl Tin {
         let Some(flow) = self.flows.get_mut(&number) else { return };
         let (set, key) = (std::mem::replace(&mut flow.set, Set::Decaying), flow.key);
         if flow.control.is_at_rest(now) {
+            self.rested.insert(number, flow.control);
             self.flows.remove(&number);
         } else {
             self.decaying.push_back(number);
