@@ -19,15 +19,19 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// A law of times in seconds; `packet_s` is what a large packet takes on the line, or zero if that is not known.
-    pub(super) fn new(target_s: f64, interval_s: f64, packet_s: f64, ecn: bool) -> Self {
-        let short = SHORT_PACKETS * nanoseconds(packet_s);
-        Self { target: nanoseconds(target_s), interval: nanoseconds(interval_s), short, ecn }
+    /// A law of times in nanoseconds; `packet` is what a large packet takes on the line, or zero if that is not known.
+    pub(super) fn new(target: i64, interval: i64, packet: i64, ecn: bool) -> Self {
+        Self { target, interval, short: SHORT_PACKETS * packet, ecn }
+    }
+
+    /// A law of times in seconds, of a line that may be of any rate.
+    pub(super) fn of_seconds(target_s: f64, interval_s: f64, ecn: bool) -> Self {
+        Self::new(nanoseconds(target_s), nanoseconds(interval_s), 0, ecn)
     }
 }
 
 /// A time by Linux's clock.
-fn nanoseconds(seconds: f64) -> i64 {
+pub(super) fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9 + 0.5) as i64
 }
 
@@ -229,7 +233,7 @@ impl Store for Cobalt {
 
     fn new(spec: &CodelSpec, site: Site<'_>) -> Self {
         let CodelSpec { limit, target_s, interval_s, ecn } = *spec;
-        let law = Law::new(target_s, interval_s, 0.0, ecn);
+        let law = Law::of_seconds(target_s, interval_s, ecn);
         let stream = Stream::new(site.seed, site.link, 0, "queue");
         Self { limit, law, line: Fifo::default(), control: Control::default(), stream }
     }
@@ -324,7 +328,7 @@ mod tests {
     /// behind the first late one.
     #[test]
     fn only_the_very_first_signal_comes_at_once() {
-        let law = Law::new(0.005, 0.1, 0.0, true);
+        let law = Law::of_seconds(0.005, 0.1, true);
         let (mut control, mut stream) = (Control::default(), Stream::new(1, "wire", 0, "queue"));
         let mut signals = |mut range: std::ops::RangeInclusive<i64>, wait_s: f64| {
             range.find(|&ms| {
@@ -353,7 +357,7 @@ mod tests {
     /// Linux's `cobalt_queue_full` and `cobalt_queue_empty`: by 1/256 up, by 1/4096 down, once in each target.
     #[test]
     fn blue_rises_where_the_queue_is_full_and_falls_where_it_is_empty() {
-        let law = Law::new(0.0055, 0.1, 0.0, true);
+        let law = Law::of_seconds(0.0055, 0.1, true);
         let mut control = Control::default();
         (1..=100).for_each(|number| control.was_full(law, 0.001 * f64::from(number)));
         // After 1, 7, 13 … 97 ms: once more than the target has passed.

@@ -29,7 +29,7 @@ impl Store for FqCobalt {
     fn new(spec: &FqCodelSpec, site: Site<'_>) -> Self {
         let FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn } = *spec;
         let queues = FlowQueues::new(limit, (flows, quantum_bytes), Control::default(), site);
-        let law = Law::new(target_s, interval_s, 0.0, ecn);
+        let law = Law::of_seconds(target_s, interval_s, ecn);
         Self { law, queues, stream: Stream::new(site.seed, site.link, 0, "queue") }
     }
 

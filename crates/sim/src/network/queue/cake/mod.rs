@@ -5,17 +5,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cobalt::Law;
+use super::cobalt::nanoseconds;
 use super::{Load, Lost, Refusal, Site, Store, Waiting};
 use crate::network::queue::limit::QueueLimit;
 use crate::random::{self, Stream};
 use crate::time::Time;
 
 mod ack_filter;
+mod pace;
 mod tin;
 mod tins;
 
 pub use ack_filter::AckFilter;
+use pace::Pace;
 pub use tin::Isolation;
 use tin::Tin;
 pub use tins::Tins;
@@ -82,13 +84,15 @@ impl Overhead {
 }
 
 /// A large packet with its Ethernet header, in bytes: what Linux takes for one.
-const LARGE_BYTES: f64 = 1514.0;
+const LARGE_BYTES: u32 = 1514;
 
 /// A CAKE queue.
 #[derive(Clone, Debug)]
 pub struct Cake {
     spec: CakeSpec,
     tins: Vec<Tin>,
+    /// What packets take of the shaper.
+    pace: Option<Pace>,
     /// The tin whose turn it is, without a shaper.
     current: usize,
     /// Which flows meet in a queue differs from link to link and from seed to seed.
@@ -106,7 +110,7 @@ impl Cake {
     /// The shaper has nothing to make up for where no packet waited.
     fn begin(&mut self, tin: usize, now_s: f64) {
         if self.tins[tin].is_empty() {
-            self.tins[tin].ready_s = self.tins[tin].ready_s.max(now_s);
+            self.tins[tin].ready = self.tins[tin].ready.max(nanoseconds(now_s));
         }
         if self.load.packets == 0 {
             self.ready_s = self.ready_s.max(now_s);
@@ -114,16 +118,10 @@ impl Cake {
     }
 
     /// Charges a packet that goes at `now_s` to the shaper and to its tin's.
-    fn advance(&mut self, tin: usize, adjusted: f64, now_s: f64) {
-        let Some(rate_bps) = self.spec.rate_bps else { return };
-        let own = &mut self.tins[tin];
-        let own_s = 8.0 * adjusted / own.rate_bps;
-        if own.ready_s < now_s {
-            own.ready_s += own_s;
-        } else {
-            own.ready_s = own.ready_s.max(now_s + own_s);
-        }
-        let shaped_s = 8.0 * adjusted / rate_bps;
+    fn advance(&mut self, tin: usize, adjusted: u32, now_s: f64) {
+        let Some(pace) = self.pace else { return };
+        self.tins[tin].advance(adjusted, nanoseconds(now_s));
+        let shaped_s = pace.of(adjusted) as f64 * 1e-9;
         self.ready_s += shaped_s;
         self.shaped_s += shaped_s;
     }
@@ -145,11 +143,11 @@ impl Cake {
             }
         }
         // The highest within its share, or the one that is the first to be.
-        let (mut best, mut least_s) = (0, f64::INFINITY);
+        let (mut best, mut least, now) = (0, i64::MAX, nanoseconds(now_s));
         for (place, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.has_turns()) {
-            let until_s = tin.ready_s - now_s;
-            if until_s <= 0.0 || until_s <= least_s {
-                (best, least_s) = (place, until_s);
+            let until = tin.ready - now;
+            if until <= 0 || until <= least {
+                (best, least) = (place, until);
             }
         }
         best
@@ -175,19 +173,11 @@ impl Store for Cake {
     }
 
     fn new(spec: &CakeSpec, site: Site<'_>) -> Self {
-        let law = |rate_bps: Option<f64>| {
-            let packet_s = rate_bps.map_or(0.0, |rate_bps| 8.0 * LARGE_BYTES / rate_bps);
-            // Linux's `cake_set_rate`: at small rates a single packet waits longer than that.
-            let target_s = spec.target_s.max(1.5 * packet_s);
-            let interval_s = (spec.interval_s + target_s - spec.target_s).max(2.0 * target_s);
-            Law::new(target_s, interval_s, packet_s, spec.ecn)
-        };
-        let tin = |share: f64| {
-            let rate_bps = spec.rate_bps.map(|rate_bps| share * rate_bps);
-            Tin::new(law(rate_bps), rate_bps.unwrap_or(f64::INFINITY), share, spec.isolation)
-        };
+        let bytes_per_s = spec.rate_bps.map(|rate_bps| (rate_bps / 8.0) as u64);
+        let tin = |share: f64| Tin::new(spec, bytes_per_s.map(|rate| (share * rate as f64) as u64), share);
         Self {
             tins: spec.tins.shares().iter().map(|&share| tin(share)).collect(),
+            pace: bytes_per_s.map(Pace::new),
             spec: spec.clone(),
             current: 0,
             perturbation: random::hash(site.seed, site.link, 0, "queue"),
@@ -224,7 +214,7 @@ impl Store for Cake {
             let gone = lost[before..].iter().map(|(waiting, _)| waiting).chain(&next);
             gone.for_each(|waiting| self.load.remove(&waiting.packet));
             if let Some(waiting) = next {
-                self.advance(place, f64::from(overhead.adjusted(waiting.packet.size())), now.seconds());
+                self.advance(place, overhead.adjusted(waiting.packet.size()), now.seconds());
                 return Some(waiting);
             }
             first = false;

@@ -66,7 +66,7 @@ fn hosts_share_and_then_their_flows() {
 /// Eight flows whose hashes are alike have queues of their own; a ninth shares one.
 #[test]
 fn a_set_has_eight_ways() {
-    let mut tin = Tin::new(Law::new(1.0, 2.0, 0.0, true), 1e6, 1.0, SPEC.isolation);
+    let mut tin = Tin::new(&CakeSpec { target_s: 1.0, interval_s: 2.0, ..SPEC }, Some(125_000), 1.0);
     let mut queues = std::collections::BTreeSet::new();
     for flow in 0..9u64 {
         let waiting = packet(flow, 0.0, 100);
@@ -191,7 +191,7 @@ fn superfluous_acks_are_dropped() {
 /// Data, other flows' ACKs: none of them is an ACK that waits behind.
 #[test]
 fn only_acks_of_the_same_flow_are_superfluous() {
-    let mut tin = Tin::new(Law::new(1.0, 2.0, 0.0, true), 1e6, 1.0, SPEC.isolation);
+    let mut tin = Tin::new(&CakeSpec { target_s: 1.0, interval_s: 2.0, ..SPEC }, Some(125_000), 1.0);
     for number in 0..20u64 {
         let waiting = if number % 2 == 0 { packet(0, 0.0, 1000) } else { ack(number, number as u32, 0, false) };
         // One queue for all.

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::ack_filter::{AckFilter, superfluous};
-use crate::network::queue::cobalt::{Control, Law};
+use super::pace::Pace;
+use super::{CakeSpec, LARGE_BYTES};
+use crate::network::queue::cobalt::{Control, Law, nanoseconds};
 use crate::network::queue::fifo::Fifo;
 use crate::network::queue::{FlowKey, Lost, Waiting};
 use crate::random::Stream;
@@ -39,9 +41,9 @@ impl Isolation {
 /// Queues of a tin, in sets of so many: a flow takes any free one of its set.
 const QUEUES: u64 = 1024;
 const WAYS: u64 = 8;
-/// Bounds of what a flow sends in its turn, in bytes: what a tin sends in 1/4096 s, within these.
-const QUANTUM_BYTES: [f64; 2] = [300.0, 1514.0];
-const QUANTA_PER_S: f64 = 4096.0;
+/// What a flow sends in its turn, in bytes: what a tin sends in 1/4096 s, within a large packet and this.
+const SMALL_BYTES: u64 = 300;
+const QUANTA_PER_S: u64 = 4096;
 /// What a tin sends in its turn where there is no shaper, times its share, in bytes.
 const TIN_QUANTUM_BYTES: f64 = 1024.0;
 
@@ -74,9 +76,9 @@ struct Flow {
 pub(super) struct Tin {
     pub(super) law: Law,
     isolation: Isolation,
-    /// Its share of the shaper's rate, in bit/s, and when it has used no more than that, in seconds.
-    pub(super) rate_bps: f64,
-    pub(super) ready_s: f64,
+    /// What packets take of its share of the shaper, and when it has used no more than that, in nanoseconds.
+    pace: Option<Pace>,
+    pub(super) ready: i64,
     /// What it sends in its turn, and what it may still send, without a shaper, in bytes.
     pub(super) quantum: f64,
     pub(super) deficit: f64,
@@ -95,17 +97,28 @@ pub(super) struct Tin {
     packets: usize,
 }
 
+/// What COBALT goes by at a pace. Linux's `cake_set_rate`: at small rates a single packet waits longer than the target.
+fn law_of(spec: &CakeSpec, pace: Option<Pace>) -> Law {
+    let packet = pace.map_or(0, |pace| pace.of(LARGE_BYTES));
+    let (given, interval) = (nanoseconds(spec.target_s), nanoseconds(spec.interval_s));
+    let target = given.max(3 * packet / 2);
+    Law::new(target, (interval + target - given).max(2 * target), packet, spec.ecn)
+}
+
 impl Tin {
-    pub(super) fn new(law: Law, rate_bps: f64, share: f64, isolation: Isolation) -> Self {
-        let [least, most] = QUANTUM_BYTES;
+    /// A tin whose share of the shaper's rate is so many bytes per second.
+    pub(super) fn new(spec: &CakeSpec, bytes_per_s: Option<u64>, share: f64) -> Self {
+        let pace = bytes_per_s.map(Pace::new);
+        let large = u64::from(LARGE_BYTES);
+        let flow_quantum = bytes_per_s.map_or(large, |rate| (rate / QUANTA_PER_S).clamp(SMALL_BYTES, large));
         Self {
-            law,
-            isolation,
-            rate_bps,
-            ready_s: 0.0,
+            law: law_of(spec, pace),
+            isolation: spec.isolation,
+            pace,
+            ready: 0,
             quantum: share * TIN_QUANTUM_BYTES,
             deficit: 0.0,
-            flow_quantum: (rate_bps / 8.0 / QUANTA_PER_S).clamp(least, most),
+            flow_quantum: flow_quantum as f64,
             flows: BTreeMap::new(),
             rested: BTreeMap::new(),
             hosts: Default::default(),
@@ -115,6 +128,12 @@ impl Tin {
             turns: 0,
             packets: 0,
         }
+    }
+
+    /// Charges a packet that goes at `now`, in nanoseconds.
+    pub(super) fn advance(&mut self, adjusted: u32, now: i64) {
+        let own = self.pace.map_or(0, |pace| pace.of(adjusted));
+        self.ready = if self.ready < now { self.ready + own } else { self.ready.max(now + own) };
     }
 
     /// Whether no packet waits.
