@@ -45,6 +45,21 @@ PIE_OF_RFC = (
     # §4.1: two packets of 1 KiB.
     ("if (backlog < 2 * mtu)", "if (backlog <= 2048)"),
 )
+#: What sch_cake.c looks at in packets, which have no headers here, and what it tells of itself: where that begins and
+#: what follows, and what stands in its place.
+CAKE_WITHOUT = (
+    ("static struct iphdr *cake_get_iphdr", "static u64 cake_ewma", "#define cake_ack_filter(q, flow) NULL"),
+    ("static u32 cake_overhead", "static void cake_heap_swap", "#define cake_overhead(q, skb) (skb)->len"),
+    (
+        "static u8 cake_handle_diffserv",
+        "static struct cake_tin_data *cake_select",
+        "#define cake_handle_diffserv(...) 0",
+    ),
+    ("static int cake_dump(", "static struct Qdisc_ops cake", "#define cake_dump NULL\n#define cake_dump_stats NULL"),
+    (".cl_ops", ".id", ""),
+)
+#: Of sch_cake.c, by their numbers in pkt_sched.h.
+TINS = {"diffserv3": 0, "diffserv4": 1, "besteffort": 3}
 #: CoDel that drops nothing: options of FQ-CoDel here and there, by their numbers in pkt_sched.h, in microseconds.
 IDLE = {"target": "90 s", "interval": "100 s"}
 IDLE_THERE = ("1=90000000", "3=100000000")
@@ -62,6 +77,10 @@ class Case(NamedTuple):
     seeds: int = 1
     changed: tuple[tuple[str, str], ...] = ()
     """Of the sources there: what is written, and what is compiled in its place."""
+    without: tuple[tuple[str, str, str], ...] = ()
+    """Of the sources there: from where to where nothing is compiled, but what is last."""
+    classes: tuple[str, ...] = ()
+    """Of the flows, in turn, in the order of Linux's tins."""
 
 
 def full(limit: int, load: float, flows: int) -> Case:
@@ -96,10 +115,32 @@ def pie(load: float, flows: int, *, of_rfc: bool) -> Case:
     return Case(title, queue, ("pie",), ("2=10000",), load, flows, 5, changed)
 
 
+def cake(load: float, flows: int, shaper: str = "", tins: str = "besteffort", classes: tuple[str, ...] = ()) -> Case:
+    """CAKE with room for all, whose flows share as flows."""
+    queue = {"kind": "cake", "limit": "100000 packets", "isolation": "flows", "tins": tins, "ecn": False}
+    options = [f"3={TINS[tins]}", "5=4", "10=4000000000"]
+    if shaper:
+        queue["rate"] = f"{shaper} Mbit/s"
+        options.append(f"2={float(shaper) * 125_000:.0f}")
+    title = f"cake, {tins}" + (f", {shaper} Mbit/s" if shaper else "")
+    return Case(title, queue, ("cake",), tuple(options), load, flows, without=CAKE_WITHOUT, classes=classes)
+
+
+def cobalt(load: float) -> Case:
+    """COBALT with room for all, in Linux CAKE with one queue."""
+    queue = {"kind": "cobalt", "limit": "100000 packets"}
+    return Case("cobalt", queue, ("cake",), ("3=3", "5=0", "10=4000000000"), load, 3, without=CAKE_WITHOUT)
+
+
 CASES = (
     *(full(limit, load, flows) for limit, load, flows in ((100, 3, 8), (300, 2, 8), (1000, 3, 3), (1000, 8, 3))),
     *(codel(load) for load in (0.95, 1.05, 1.3)),
     *(fq_codel(load, flows) for load, flows in ((0.95, 1), (1.3, 3), (1.3, 8))),
+    *(cobalt(load) for load in (0.95, 1.05, 1.3)),
+    *(cake(load, flows) for load, flows in ((0.95, 1), (1.3, 3), (1.3, 8))),
+    *(cake(load, 3, shaper) for load, shaper in ((0.95, "8"), (0.95, "6.7"), (0.065, "0.5"))),
+    *(cake(1.3, 4, shaper, "diffserv4", ("LE", "CS0", "AF41", "EF")) for shaper in ("", "8", "6.7")),
+    cake(1.3, 3, "8", "diffserv3", ("LE", "CS0", "EF")),
     *(fq_pie(load, flows, bounded=True) for load, flows in ((1.05, 1), (0.95, 3), (1.3, 3), (1.3, 8))),
     *(fq_pie(load, flows, bounded=False) for load, flows in ((1.05, 1), (1.3, 3))),
     *(pie(load, flows, of_rfc=True) for load, flows in ((1.05, 1), (0.95, 3), (1.3, 3), (1.3, 8))),
@@ -114,6 +155,12 @@ def compiled(tree: Path, case: Case, folder: Path) -> Path:
         if before not in texts[0]:
             sys.exit(f"{tree}: sch_{case.sources[0]}.c has no {before!r}")
         texts[0] = texts[0].replace(before, after)
+    for start, end, instead in case.without:
+        before, _, rest = texts[0].partition(start)
+        _, found, after = rest.partition(end)
+        if not found:
+            sys.exit(f"{tree}: sch_{case.sources[0]}.c has no {start!r} before {end!r}")
+        texts[0] = f"{before}{instead}\n{end}{after}"
     (numbers := folder / "pkt_sched.h").write_text(
         re.sub(r"#include.*|#define TC_H_.*", "", (tree / "include" / "uapi" / "linux" / "pkt_sched.h").read_text())
     )
@@ -154,6 +201,7 @@ def arrivals(case: Case, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
             "kind": "on-off", "from": "a", "to": "b", "rate": f"{2 * each_bps:.0f} bit/s",
             "on": f"{300 + 70 * number} ms", "off": f"{300 + 70 * number} ms",
             "udp": {"datagram": f"{1472 - 100 * number} B"},
+            "dscp": (case.classes or ("CS0",))[number % max(len(case.classes), 1)],
         }
         for number in range(case.flows)
     }  # fmt: skip
@@ -170,7 +218,12 @@ def arrivals(case: Case, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 def there(program: Path, case: Case, came: pl.DataFrame, seed: int) -> pl.DataFrame:
     """What became of it in Linux."""
     rows = came.select("time_s", "flow", "size_bytes").iter_rows()
-    text = "".join(f"{round(time_s * 1e9) + OLD_NS},{flow + 1},{size}\n" for time_s, flow, size in rows)
+    # Linux puts a packet whose priority says 1 into the first tin, and by its code point if it says 0.
+    classes = len(case.classes)
+    text = "".join(
+        f"{round(time_s * 1e9) + OLD_NS},{flow + 1},{size},{1 + flow % classes if classes else 0}\n"
+        for time_s, flow, size in rows
+    )
     command = [program, str(RATE_BPS), *case.options, f"seed={seed}"]
     told = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     found = pl.read_csv(told.encode(), has_header=False, new_columns=["number", "what", "ns"])

@@ -1,4 +1,4 @@
-/* What net/sched/sch_{codel,fq_codel,pie,fq_pie}.c want of a kernel, for a program: one queue, one clock, no locks.
+/* What net/sched/sch_{codel,fq_codel,pie,fq_pie,cake}.c want of a kernel, for a program: one queue, one clock, no locks.
  *
  * Declarations are written for this program. What a queue never does here is nothing: netlink, classes, statistics. */
 
@@ -28,6 +28,9 @@ typedef int64_t s64, __s64, ktime_t;
 #define EINVAL 22
 #define ENOMEM 12
 #define EMSGSIZE 90
+#define EOPNOTSUPP 95
+#define BIT(n) (1u << (n))
+#define IS_ENABLED(x) 0
 
 /* Words that compilers, modules and several processors need. */
 #define __rcu
@@ -71,8 +74,10 @@ typedef int spinlock_t;
 #define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 #define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 #define div_u64(a, b) ((u64)(a) / (b))
+#define div64_u64(a, b) ((u64)(a) / (u64)(b))
 #define do_div(n, base) ((n) /= (base))
-#define reciprocal_scale(value, below) ((u32)(((u64)(value) * (below)) >> 32))
+#define reciprocal_scale(value, below) ((u32)(((u64)(u32)(value) * (u32)(below)) >> 32))
+#define __ffs(x) __builtin_ctz(x)
 #define kvcalloc(count, size, flags) calloc(count, size)
 #define kvmalloc_array(count, size, flags) calloc(count, size)
 #define kvfree free
@@ -91,6 +96,15 @@ typedef int spinlock_t;
 typedef u64 psched_time_t;
 extern u64 now_ns;
 #define ktime_get_ns() now_ns
+#define ktime_get() ((ktime_t)now_ns)
+#define KTIME_MAX INT64_MAX
+#define ktime_to_ns(t) ((s64)(t))
+#define ktime_sub(a, b) ((ktime_t)(a) - (ktime_t)(b))
+#define ktime_add_ns(t, ns) ((ktime_t)(t) + (s64)(ns))
+#define ktime_add_ms(t, ms) ((ktime_t)(t) + (ms) * NSEC_PER_MSEC)
+#define ktime_before(a, b) ((a) < (b))
+#define ktime_after(a, b) ((a) > (b))
+#define ktime_compare(a, b) (((a) > (b)) - ((a) < (b)))
 /* When the line has sent what is on it, and what it carries: what a queue here knows of its link. */
 extern u64 free_at_ns, line_bps;
 #define delay_of_line(waiting) \
@@ -110,10 +124,26 @@ extern struct timer_list *timer;
 #define from_timer(of, t, member) container_of(t, typeof(*(of)), member)
 #define del_timer_sync(t)
 #define timer_delete_sync(t)
+/* When a queue that has packets and gave none wants to be asked again. */
+extern u64 wakes_at_ns;
+struct qdisc_watchdog {
+    char unused;
+};
+#define qdisc_watchdog_init(watchdog, sch)
+#define qdisc_watchdog_cancel(watchdog)
+#define qdisc_watchdog_schedule_ns(watchdog, ns) (wakes_at_ns = (ns))
 
 /* Chance. */
 void fill_random(void *bytes, int count);
 #define get_random_bytes(bytes, count) fill_random(bytes, count)
+static inline u32 get_random_u32(void)
+{
+    u32 drawn;
+    fill_random(&drawn, sizeof drawn);
+    return drawn;
+}
+/* What sch_cake.c rounds quanta by, which are whole for flows that share with no other of their hosts. */
+#define get_random_u16() UINT16_MAX
 
 /* Lists. */
 struct list_head {
@@ -145,12 +175,13 @@ struct sk_buff {
     struct sk_buff *next;
     unsigned char *head, *data;
     struct net_device *dev;
-    unsigned len, truesize, end, priority, flow, number;
-    bool marked;
+    unsigned len, truesize, end, priority, mark, flow, hash, number;
+    bool marked, l4_hash;
     char cb[48];
 };
 struct qdisc_skb_cb {
-    unsigned char data[48];
+    unsigned char data[40];
+    unsigned pkt_len;
 };
 #define qdisc_skb_cb(skb) ((struct qdisc_skb_cb *)(skb)->cb)
 #define qdisc_cb_private_validate(skb, size)
@@ -159,6 +190,30 @@ static inline unsigned qdisc_pkt_len(const struct sk_buff *skb)
     return skb->len;
 }
 #define skb_get_hash(skb) ((skb)->flow)
+/* Its hash says which flow a packet is of: nobody looks into it. */
+struct flow_keys {
+    struct {
+        int addr_type, ip_proto;
+        u32 ports, keyid, flow_label;
+    } control, basic, ports, keyid, tags;
+    struct {
+        struct {
+            u32 src, dst;
+        } v4addrs, v6addrs;
+    } addrs;
+};
+enum { FLOW_DISSECTOR_KEY_IPV4_ADDRS, FLOW_DISSECTOR_KEY_IPV6_ADDRS };
+#define skb_flow_dissect_flow_keys(skb, keys, flags) ((void)(keys))
+#define flow_hash_from_keys(keys) 0
+/* None is large. */
+typedef u64 netdev_features_t;
+#define NETIF_F_GSO_MASK 0
+#define netif_skb_features(skb) 0
+#define skb_is_gso(skb) false
+#define skb_gso_segment(skb, features) ((struct sk_buff *)NULL)
+#define IS_ERR_OR_NULL(x) (!(x))
+#define skb_list_walk_safe(first, skb, after) for ((skb) = (first), (after) = NULL; skb; (skb) = (after))
+#define consume_skb(skb)
 #define skb_mark_not_on_list(skb) ((skb)->next = NULL)
 #define skb_get_dsfield(skb) 0
 #define INET_ECN_MASK 3
@@ -289,16 +344,19 @@ struct nla_policy {
 struct netlink_range_validation {
     u64 min, max;
 };
-enum { NLA_U8, NLA_U32 };
+enum { NLA_U8, NLA_U32, NLA_S32, NLA_U64 };
 #define NLA_POLICY_FULL_RANGE(kind, range) {.type = (kind)}
 #define NL_SET_ERR_MSG(extack, text)
 #define NL_SET_ERR_MSG_MOD(extack, text)
+#define NL_SET_ERR_MSG_ATTR(extack, option, text)
 #define TCA_OPTIONS 2
 extern struct nlattr *options[64];
 #define nla_parse_nested(found, most, from, policy, extack) (memcpy(found, options, ((most) + 1) * sizeof *options), 0)
 #define nla_parse_nested_deprecated nla_parse_nested
 #define nla_get_u32(option) ((option)->value)
 #define nla_get_u8(option) ((option)->value)
+#define nla_get_s32(option) ((s32)(option)->value)
+#define nla_get_u64(option) ((u64)(option)->value)
 #define nla_nest_start(skb, type) ((struct nlattr *)skb)
 #define nla_nest_start_noflag nla_nest_start
 #define nla_nest_end(skb, nest) 0

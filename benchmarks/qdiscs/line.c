@@ -1,9 +1,9 @@
 /* A queue of Linux before a line, in simulated time. Included behind the source of the queue, with its struct as QUEUE.
  *
- * Arguments: bits per second, then options as NUMBER=VALUE, and seed=VALUE. Reads "nanoseconds,flow,bytes" of packets in the
- * order in which they come; writes "number,dropped or sent,nanoseconds", where what is sent begins to be. */
+ * Arguments: bits per second, then options as NUMBER=VALUE, and seed=VALUE. Reads "nanoseconds,flow,bytes,class" of
+ * packets in the order in which they come; writes "number,dropped or sent,nanoseconds", where what is sent begins to be. */
 
-u64 now_ns, free_at_ns, line_bps;
+u64 now_ns, free_at_ns, line_bps, wakes_at_ns;
 struct timer_list *timer;
 struct nlattr *options[64];
 
@@ -34,12 +34,14 @@ static struct sk_buff *arrival(u64 *at)
 {
     static unsigned number;
     unsigned long long ns;
-    unsigned flow, bytes;
-    if (scanf("%llu,%u,%u", &ns, &flow, &bytes) != 3)
+    unsigned flow, bytes, class;
+    if (scanf("%llu,%u,%u,%u", &ns, &flow, &bytes, &class) != 4)
         return NULL;
     struct sk_buff *skb = calloc(1, sizeof *skb);
     /* Flows that are numbered from one are spread over the queues. */
-    *skb = (struct sk_buff){.len = bytes, .truesize = bytes, .flow = flow * 2654435761u, .number = number++};
+    const unsigned hash = flow * 2654435761u;
+    *skb = (struct sk_buff){
+        .len = bytes, .truesize = bytes, .flow = hash, .hash = hash, .l4_hash = true, .priority = class, .number = number++};
     *at = ns;
     return skb;
 }
@@ -67,13 +69,14 @@ int main(int count, char **arguments)
     struct sk_buff *next = arrival(&comes);
     while (next || queue->q.qlen) {
         const u64 expires = timer && timer->armed ? timer->at * (NSEC_PER_SEC / HZ) : never;
-        const u64 leaves = queue->q.qlen || asks ? max(free_at_ns, now_ns) : never;
+        const u64 leaves = queue->q.qlen || asks ? max(max(free_at_ns, wakes_at_ns), now_ns) : never;
         now_ns = min(min(expires, leaves), next ? comes : never);
         if (now_ns == expires) {
             timer->armed = false;
             timer->expired(timer);
         }
         if (now_ns == leaves) {
+            wakes_at_ns = 0;
             struct sk_buff *skb = queue->ops->dequeue(queue);
             asks = skb;
             if (skb) {
@@ -84,6 +87,8 @@ int main(int count, char **arguments)
         else if (next && now_ns == comes) {
             struct sk_buff *dropped = NULL;
             queue->ops->enqueue(next, queue, &dropped);
+            /* Who gave a packet asks at once. */
+            wakes_at_ns = 0;
             while (dropped) {
                 struct sk_buff *after = dropped->next;
                 drop(dropped);
