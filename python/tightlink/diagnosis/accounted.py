@@ -172,6 +172,8 @@ class Accounted:
         turns = all(controls) or (link is not None and link.discipline in FAIR)
         classes = {self._paths.group(flow.label): flow.path.spec.get("dscp") for flow in flows}
         fill = {label: self._paths.control(label) for label in self._filling.of(where, row)}
+        in_turn = first.name == "application" and link is not None and link.discipline in FAIR
+        loses_in_turn = in_turn and row["packets_dropped"] > LOSES * row["packets_sent"]
         return Others(
             controls,
             alike,
@@ -181,6 +183,7 @@ class Accounted:
             marks=[*self._marks(path.busiest)],
             burst=larger_burst(self._run, self._paths, path.link(first.where)) if policed else None,
             spread=spread(self._paths, [*fill, *((flow.label for flow in flows) if loses else ())]),
+            own_frames=spread(self._paths, [flow.label for flow in flows]) if loses_in_turn else None,
             needless=needless and turns,
             own_class=class_for(path, where, classes, self._filling) if any(fill.values()) else None,
             ordered=strict_for(path, where, classes, self._filling) if any(fill.values()) else None,

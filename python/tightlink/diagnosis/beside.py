@@ -117,6 +117,8 @@ class Others:
     """A burst that takes what media send at once, where a policer drops them."""
     spread: Tried | None = None
     """Frames that do not leave at once, where these fill that queue or are lost there."""
+    own_frames: Tried | None = None
+    """The same of frames of which packets are lost that take their turn, whatever others do."""
     beside: Beside = field(default_factory=Beside)
     """Of the connections that fill that queue."""
     load: float = 0.0

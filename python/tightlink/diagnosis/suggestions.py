@@ -103,6 +103,8 @@ def suggestions(
         for_rate = itertools.chain(for_rate, [others.spread])
     elif others.spread is not None and _stands(delay) and not frames.at_once(path):
         for_delay = itertools.chain(for_delay, [others.spread])
+    if others.own_frames is not None:
+        for_rate = itertools.chain(for_rate, [others.own_frames])
     # What waits behind others waits less where queues are shorter; another control comes after that.
     at_acks = any(link.name == delay.where for link in path.reverse)
     late = path.acks_wait_s > path.base_rtt_s
