@@ -63,13 +63,17 @@ def lead(run: Run) -> str:
 
 def sections(run: Run) -> list[Section]:
     """All that there is to say of a capture, in order."""
-    links = _known(run.links.select("link", "packets_out", "bytes_out", "utilization"))
+    links = run.links.select("link", "packets_out", "bytes_out", "utilization")
+    if links["utilization"].is_null().all():
+        # No link's rate is known.
+        links = links.drop("utilization")
+    sizes = Table(size_classes(run.table("packet_sizes")), "IP packets with their headers, in bytes.")
     return [
         *diagnosis.sections(run),
         over_time.section(run),
         flows(run),
         _protocols(run),
-        _sizes(run),
+        Section("Sizes of packets", "", [sizes]),
         Section("Interfaces", "", [Table(links.join(run.table("interfaces"), on="link", maintain_order="left"))]),
         file(run, "file", "format", "bytes", "sha256", "began", "interval"),
     ]
@@ -81,24 +85,15 @@ def file(run: Run, *keys: str) -> Section:
     return Section("File", "", [Details("The file that was read", facts)])
 
 
-def _known(links: pl.DataFrame) -> pl.DataFrame:
-    """Without the utilization where no link's rate is known."""
-    return links.drop("utilization") if links["utilization"].is_null().all() else links
-
-
 def flows(run: Run) -> Section:
     """The largest flows of a capture, and what is known of those over TCP."""
     largest = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(_MOST_FLOWS)
     caption = f"The {_MOST_FLOWS} largest of {run.flows.height} flows." if run.flows.height > _MOST_FLOWS else ""
-    connections = run.table("connections").filter(pl.col("flow").is_in(largest["flow"].to_list()))
     blocks: list[Block] = [Table(largest.select(_FLOWS), caption)]
-    if connections.height:
-        detailed = largest.select("flow", "label").join(connections.drop("label"), on="flow", maintain_order="left")
-        blocks += [Table(detailed.select("label", *columns), said) for said, columns in _CONNECTIONS.items()]
-    if "quic" in run.tables:
-        own = run.table("quic").filter(pl.col("flow").is_in(largest["flow"].to_list()))
-        own = largest.select("flow").join(own, on="flow", maintain_order="left")
-        blocks += [Table(own.select("label", *columns), said) for said, columns in _QUIC.items() if own.height]
+    for name, shown in (("connections", _CONNECTIONS), ("quic", _QUIC)):
+        if name in run.tables:
+            own = largest.select("flow").join(run.table(name), on="flow", maintain_order="left")
+            blocks += [Table(own.select("label", *columns), said) for said, columns in shown.items() if own.height]
     return Section("Flows", "", blocks)
 
 
@@ -136,8 +131,3 @@ def _from_zero(values: pl.Series) -> tuple[float, float] | None:
 
 def _percent(share: float | None) -> str:
     return rounded(share, lambda value: units.format_fraction(round(value, 4)))
-
-
-def _sizes(run: Run) -> Section:
-    classes = size_classes(run.table("packet_sizes"))
-    return Section("Sizes of packets", "", [Table(classes, "IP packets with their headers, in bytes.")])

@@ -34,7 +34,7 @@ def sections(run: Run) -> list[Section]:
 
 def _plane(run: Run) -> list[Block]:
     flows = run.flows
-    if "queueing_delay_p95_s" not in flows.columns or flows["queueing_delay_p95_s"].is_null().all():
+    if not _known(flows, "queueing_delay"):
         return []
     named, said = _named(flows)
     unknown = int(flows["queueing_delay_p95_s"].is_null().sum())
