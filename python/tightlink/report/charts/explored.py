@@ -19,6 +19,7 @@ from tightlink.analysis.responses.clusters import Dendrogram, clusters
 from tightlink.analysis.responses.compared import conditions
 from tightlink.lazy import pl
 from tightlink.plots import labels
+from tightlink.reduce import largest, smallest
 
 #: Where the only level of a factor, or the only value of a response, stands.
 _MIDDLE: Final = 0.5
@@ -56,28 +57,34 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
         cells = _cells(trees)
         keys = dict(zip(zip(cells["condition"], cells["algorithm"], strict=True), cells["group"], strict=True))
         groups = [keys[one] for one in zip(conditions(runs, others), algorithms, strict=True)]
-    shared = {"run": list(range(runs.height)), "name": names, "group": groups, "algorithm": algorithms}
+    shared = pl.DataFrame({"run": range(runs.height), "name": names, "group": groups, "algorithm": algorithms})
     parts: list[pl.DataFrame] = []
     marks: list[tuple[str, float, str]] = []
     choices: list[tuple[str, int, str, str]] = []
     for name in factors:
-        scaled, levels = _factor(runs[name].to_list())
+        places, levels = _factor(runs[name].to_list())
         texts = [in_words(value) for value in runs[name]]
         choice = [f"{name} = {text}" for text in texts]
-        parts.append(_rows(shared, name, scaled, choice=choice))
+        own: dict[str, Any] = {"axis": pl.lit(name), "kind": pl.lit("factor"), "scaled": pl.Series(places)}
+        parts.append(shared.with_columns(**own, value=pl.lit(None, pl.Float64), choice=pl.Series(choice)))
         marks += [(name, place, text) for text, place in levels.items()]
         choices += [(name, number, text, f"{name} = {text}") for number, text in enumerate(levels)]
     titles: dict[str, str] = {}
     for name in table.responses:
         numbers = runs[name].cast(pl.Float64).fill_nan(None)
-        there = numbers.drop_nulls().to_list()
+        there = numbers.drop_nulls()
+        low, high = (smallest(there), largest(there)) if there.len() else (0.0, 0.0)
+        # Polars multiplies by the inverse of a scalar, which would make less than 1 of the last.
+        scaled = numbers.clip(_MIDDLE, _MIDDLE)
+        if low < high:
+            scaled = pl.Series((numbers.to_numpy() - low) / (high - low)).fill_nan(None)
         axis = labels.axis_of(runs, name)
         title = axis.title if axis.title not in (*factors, *titles.values()) else name
         titles[name] = title
-        parts.append(_rows(shared, title, _scaled(numbers.to_list()), values=(numbers * axis.factor).to_list()))
-        if there:
-            ends = (min(there) * axis.factor, max(there) * axis.factor)
-            marks += [(title, float(place), _short(end)) for place, end in enumerate(ends)]
+        own = {"axis": pl.lit(title), "kind": pl.lit("response"), "scaled": scaled}
+        parts.append(shared.with_columns(**own, value=numbers * axis.factor, choice=pl.lit("")))
+        if there.len():
+            marks += [(title, float(place), _short(end * axis.factor)) for place, end in enumerate((low, high))]
     return Explored(
         rows=pl.concat(parts),
         axes=[*factors, *titles.values()],
@@ -89,24 +96,7 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
     )  # fmt: skip
 
 
-def _rows(
-    shared: dict[str, Any],
-    axis: str,
-    scaled: list[float | None],
-    *,
-    values: list[Any] | None = None,
-    choice: list[str] | None = None,
-) -> pl.DataFrame:
-    """The rows of a coordinate: of a factor with its choices, of a response with its values."""
-    size = len(scaled)
-    more = {
-        "axis": [axis] * size, "kind": ["factor" if values is None else "response"] * size, "scaled": scaled,
-        "value": values or [None] * size, "choice": choice or [""] * size,
-    }  # fmt: skip
-    return pl.DataFrame({**shared, **more}, schema_overrides={"scaled": pl.Float64, "value": pl.Float64})
-
-
-def _factor(values: Sequence[Any]) -> tuple[list[float | None], dict[str, float]]:
+def _factor(values: Sequence[Any]) -> tuple[list[float], dict[str, float]]:
     """The places of levels, evenly in their order, and each level's place."""
     levels = list(dict.fromkeys(values))
     numbers = in_si(levels)
@@ -115,15 +105,6 @@ def _factor(values: Sequence[Any]) -> tuple[list[float | None], dict[str, float]
     last = len(levels) - 1
     places = {in_words(level): number / last if last else _MIDDLE for number, level in enumerate(levels)}
     return [places[in_words(value)] for value in values], places
-
-
-def _scaled(values: Sequence[float | None]) -> list[float | None]:
-    """Values from 0 to 1; nothing where there is none."""
-    there = [value for value in values if value is not None]
-    low, high = min(there, default=0.0), max(there, default=0.0)
-    if low == high:
-        return [None if value is None else _MIDDLE for value in values]
-    return [None if value is None else (value - low) / (high - low) for value in values]
 
 
 def _short(value: float) -> str:
