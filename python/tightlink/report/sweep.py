@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
 from tightlink.analysis.effects.factors import alone
 from tightlink.analysis.effects.levels import by_replication, over_levels
-from tightlink.analysis.effects.opposite import Opposite
 from tightlink.errors import TightlinkError
 from tightlink.experiment.designs import LATIN, ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
@@ -50,9 +49,10 @@ class Found:
         self.metrics = main_metrics(known)
         self.groups = group_metrics(known, self.keys)
         """Columns of traffic groups, by metric and group."""
-        self._replications: dict[tuple[str, str], Replications] = {}
-        self.opposites: dict[str, list[Opposite]] = {}
-        """By factor, what `sweep_opposite` found of it."""
+        # Of one sweep: with the results, what was found of them goes.
+        self.known = cache(self._known)
+        self.opposites = cache(partial(sweep_opposite.opposites, self))
+        """By factor, what `sweep_opposite` finds of it."""
 
     @cached_property
     def done(self) -> pl.DataFrame:
@@ -94,13 +94,9 @@ class Found:
         runs = alone(self.done, factor, self.varied) if one else self.done
         return without_censored(runs, pl.col(factor))
 
-    def known(self, factor: str, response: str) -> Replications:
+    def _known(self, factor: str, response: str) -> Replications:
         """The means of a response at the levels of a factor, by replication."""
-        asked = (factor, response)
-        if asked not in self._replications:
-            there = response in self.runs.columns
-            self._replications[asked] = by_replication(self.told(factor), factor, response) if there else {}
-        return self._replications[asked]
+        return by_replication(self.told(factor), factor, response) if response in self.runs.columns else {}
 
     @cached_property
     def levels(self) -> dict[str, pl.DataFrame]:

@@ -29,15 +29,9 @@ _HEIGHT: Final = 220
 def opposites(found: Found, factor: str) -> list[Opposite]:
     """The opposite effects of a factor, the largest first, one of each kind of response.
 
-    Only where all its levels meet all of the other factor, and no effect is mixed with another one. Kept, as what is
-    said first of the factor that changes most asks for them, too.
+    Only where all its levels meet all of the other factor, and no effect is mixed with another one. `Found.opposites`
+    keeps them, as what is said first of the factor that changes most asks for them, too.
     """
-    if factor not in found.opposites:
-        found.opposites[factor] = _opposites(found, factor)
-    return found.opposites[factor]
-
-
-def _opposites(found: Found, factor: str) -> list[Opposite]:
     if found.one_at_a_time or found.description["design"] == LATIN or found.description["aliases"]:
         return []
     done = found.cells.filter(found.cells["runs"] > 0)
@@ -52,7 +46,7 @@ def _opposites(found: Found, factor: str) -> list[Opposite]:
 
 def blocks(found: Found, factor: str) -> list[Block]:
     """What means over the other factors hide of a factor's effect, in words and a chart of each; nothing usually."""
-    there = opposites(found, factor)
+    there = found.opposites(factor)
     if not there:
         return []
     told = "; ".join(map(_sentence, there))
@@ -61,7 +55,7 @@ def blocks(found: Found, factor: str) -> list[Block]:
 
 def headline(found: Found, factor: str, told: Collection[str]) -> str:
     """The largest of a factor's opposite effects on the responses of which a report tells first; nothing usually."""
-    there = [one for one in opposites(found, factor) if one.response in told] if factor else []
+    there = [one for one in found.opposites(factor) if one.response in told] if factor else []
     return f" But {_sentence(there[0])}." if there else ""
 
 
