@@ -35,14 +35,14 @@ _SHADES: Final = ("#c9b0e8", "#7338b8")
 SIGNIFICANT: Final[dict[str, str]] = {"**": SERIES[0], "*": SERIES[4]}
 
 
-def _mixed(color: str, with_: int, share: float) -> str:
-    """A colour darker (mixed with 0) or lighter (with 255)."""
-    parts = (int(color[place : place + 2], 16) for place in (1, 3, 5))
-    return "#" + "".join(f"{round(part + share * (with_ - part)):02x}" for part in parts)
+def _between(first: str, last: str, share: float) -> str:
+    """The colour that has so much of the last one, and else of the first."""
+    parts = ([int(color[place : place + 2], 16) for place in (1, 3, 5)] for color in (first, last))
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in zip(*parts, strict=True))
 
 
-_DARKER: Final = tuple(_mixed(color, 0, 0.4) for color in SERIES)
-_LIGHTER: Final = tuple(_mixed(color, 255, 0.4) for color in SERIES)
+_DARKER: Final = tuple(_between(color, "#000000", 0.4) for color in SERIES)
+_LIGHTER: Final = tuple(_between(color, "#ffffff", 0.4) for color in SERIES)
 #: As many names as this have colours of their own in one figure.
 NAMED: Final = (*SERIES, *_DARKER, *_LIGHTER)
 #: Grey is what a name gets last.
@@ -102,12 +102,8 @@ def shades(levels: Sequence[str]) -> dict[str, str]:
     >>> shades(["1 BDP", "2 BDP", "4 BDP"])
     {'1 BDP': '#c9b0e8', '2 BDP': '#9e74d0', '4 BDP': '#7338b8'}
     """
-    light, dark = ([int(end[place : place + 2], 16) for place in (1, 3, 5)] for end in _SHADES)
     steps = max(1, len(levels) - 1)
-    return {
-        level: "#" + "".join(f"{round(a + (b - a) * place / steps):02x}" for a, b in zip(light, dark, strict=True))
-        for place, level in enumerate(levels)
-    }
+    return {level: _between(*_SHADES, place / steps) for place, level in enumerate(levels)}
 
 
 def ranked(names: Iterable[str]) -> list[str]:
