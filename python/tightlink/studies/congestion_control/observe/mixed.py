@@ -1,10 +1,9 @@
 """Controls beside each other: what they gain over standard TCP, and what becomes of it (experiments 2, and more)."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
@@ -28,7 +27,6 @@ _TOLD_APART: Final = 0.01
 #: Of own over standard throughput there is a ratio only where both are above zero.
 _BOTH: Final = (pl.col("own") > 0) & (pl.col("standard") > 0)
 _GAIN: Final = pl.col("own") / pl.col("standard")
-_ALL: Final = pl.lit(value=True)
 #: Of which kinds of files at least so many conditions must have transfers, for a verdict.
 _FEWEST: Final = 8
 
@@ -79,20 +77,17 @@ class Mixed:
     @cached_property
     def own_ranks(self) -> Ranks:
         """Of the throughput of a control's own transfers, over conditions and files."""
-        return self._ranks("own")
+        return self.ranks("own")
 
     @cached_property
     def standard_ranks(self) -> Ranks:
         """Of the throughput of standard TCP beside it."""
-        return self._ranks("standard")
+        return self.ranks("standard")
 
-    def standard_ranks_of(self, conditions: Sequence[int]) -> Ranks:
-        """The same, of some conditions."""
-        return self._ranks("standard", pl.col("condition").is_in(list(conditions)))
-
-    def _ranks(self, column: str, chosen: pl.Expr = _ALL) -> Ranks:
+    def ranks(self, column: Literal["own", "standard"], *chosen: pl.Expr) -> Ranks:
+        """Of either throughput, over all conditions or the chosen ones, and files."""
         tables = [self.of_file(file).with_columns(response=pl.lit(file)) for file in FILES]
-        long = pl.concat(tables).filter(chosen).select("condition", "algorithm", "response", value=column)
+        long = pl.concat(tables).filter(*chosen).select("condition", "algorithm", "response", value=column)
         full = pl.len().over("condition", "response") == len(self.found.experiment.algorithms)
         return ranks(long.filter(full), condition="condition", algorithm="algorithm", best="largest")
 
@@ -159,7 +154,7 @@ def values(one: Mixed) -> dict[str, object]:
     found |= of_ratios("web", one.gains(FILES[0])["gain"].to_numpy())
     large = [one.gains(FILES[2]).filter(pl.col("condition").is_in(half))["gain"].to_numpy() for half in one.halves]
     for name, half, gains in zip(("calm", "congested"), one.halves, large, strict=True):
-        ranked = one.standard_ranks_of(half)
+        ranked = one.ranks("standard", pl.col("condition").is_in(half))
         order = ranked.summary["algorithm"].to_list()
         found |= {f"{control}.{name}.fair_place": place for place, control in enumerate(order, start=1)}
         found[f"{name}.open"] = _alike(ranked, "what standard TCP gets")

@@ -7,7 +7,7 @@ helped to find: each is left out in turn, and the response, or the level, is rea
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any, Final
 
 import polars as pl
@@ -83,9 +83,10 @@ class Readings:
     @cache  # noqa: B019
     def _agreement(self, number: str, response: str, without: str) -> float:
         known = [name for name in document.NAME_OF if name not in {without, *document.UNKNOWN}]
-        theirs, ours = (
-            [of(name) for name in known] for of in (partial(self._theirs, number), partial(self._ours, response))
-        )
+        marks = [document.effects()[number].get(name, ("", False)) for name in known]
+        effects = [self.effects.get((name, response)) for name in known]
+        theirs = [_VALUE[sign] * (1.0 if strong else 0.5) for sign, strong in marks]
+        ours = [_VALUE[own["sign"]] * _WEIGHT[own["mark"]] if own else 0.0 for own in effects]
         lengths = math.hypot(*theirs) * math.hypot(*ours)
         return sum(a * b for a, b in zip(theirs, ours, strict=True)) / lengths if lengths else 0.0
 
@@ -107,12 +108,3 @@ class Readings:
             return ""
         turned = self.orientation(parameter, number) if parameter in document.UNKNOWN else 1
         return _SIGN[_VALUE[own["sign"]] * turned]
-
-    @staticmethod
-    def _theirs(number: str, parameter: str) -> float:
-        sign, strong = document.effects()[number].get(parameter, ("", False))
-        return _VALUE[sign] * (1.0 if strong else 0.5)
-
-    def _ours(self, response: str, parameter: str) -> float:
-        own = self.effects.get((parameter, response))
-        return _VALUE[own["sign"]] * _WEIGHT[own["mark"]] if own else 0.0
