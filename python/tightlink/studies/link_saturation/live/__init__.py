@@ -5,18 +5,20 @@ Tolerances that are not the document's are this study's, and were set before any
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tightlink.experiment.claims import Claim
 from tightlink.run import Run
 from tightlink.studies import report_text
 from tightlink.studies.link_saturation.live import hosts, kernel
-from tightlink.studies.live import Measurement, machine
+from tightlink.studies.live import Measurement, machine, tasks_of
 from tightlink.studies.live import kernel as router
 from tightlink.studies.study import Report
 
-tasks = hosts.tasks
+#: The sweep between hosts, as it is simulated.
+tasks: Final = partial(tasks_of, hosts.POINTS)
 
 
 def measurements() -> list[Measurement]:

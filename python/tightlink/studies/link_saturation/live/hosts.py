@@ -19,7 +19,6 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.limits.saturation import Saturation, find
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.experiment.execute import Task
 from tightlink.lazy import alt
 from tightlink.report import charts
 from tightlink.run import Run
@@ -74,11 +73,6 @@ POINTS: Final = tuple(
 def rate(run: Run) -> float:
     """Packets that arrive per second."""
     return measure(run)["packets_per_s"]
-
-
-def tasks() -> list[Task]:
-    """The sweep as it is simulated."""
-    return live.tasks_of(POINTS)
 
 
 def measurements() -> list[live.Measurement]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -13,7 +14,7 @@ from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.studies import report_text
-from tightlink.studies.live import Grid, Measurement, machine, measured, medians
+from tightlink.studies.live import Grid, Measurement, machine, measured, medians, tasks_of
 from tightlink.studies.live import kernel as router
 from tightlink.studies.router_response.live import kernel_router, process_router
 from tightlink.studies.router_response.live.process_router import PER_PACKET_S
@@ -61,7 +62,8 @@ def _chart(drawn: pl.DataFrame, column: str, title: str, by: str) -> Any:
     )
 
 
-tasks = process_router.tasks
+#: The probes of the process, as they are simulated.
+tasks: Final = partial(tasks_of, process_router.PROBES)
 
 
 def measurements() -> list[Measurement]:

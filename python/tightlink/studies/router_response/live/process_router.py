@@ -16,11 +16,10 @@ import polars as pl
 
 from tightlink import units
 from tightlink.analysis.limits.regimes import Regimes
-from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
-from tightlink.studies.live import Measurement, Point, Repetition, measurements_of, tasks_of, told_apart
+from tightlink.studies.live import Measurement, Point, Repetition, measurements_of, told_apart
 from tightlink.studies.router_response.observe.probes import middle, offered
 from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup import costs
@@ -89,11 +88,6 @@ PROBES: Final = tuple(
     for length in REFINED
     for rate in RATES_PER_S
 )
-
-
-def tasks() -> list[Task]:
-    """The simulations of the probes."""
-    return tasks_of(PROBES)
 
 
 def measurements() -> list[Measurement]:
