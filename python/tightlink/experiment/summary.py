@@ -111,6 +111,11 @@ def width_of(metric: str) -> str:
     return _UNIT.sub(r"_half_width\1", metric, count=1)
 
 
+def known_width(frame: pl.DataFrame, metric: str) -> str | None:
+    """The column with half the confidence intervals of a metric's means, where some are known."""
+    return width_of(metric) if frame[width_of(metric)].drop_nulls().drop_nans().len() else None
+
+
 def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ()) -> pl.DataFrame:
     """A row for each cell: its means, and half their confidence intervals.
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from tightlink.analysis.effects.factors import in_words
+from tightlink.diagnosis import words
 from tightlink.experiment.metrics import is_largest, is_mean_of_flows
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import width_of
@@ -163,8 +164,7 @@ def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known
     there = _told(levels, found, known)
     if not there:
         names = list(dict.fromkeys(map(response_name, responses)))
-        all_of = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-        return f"{all_of[:1].upper()}{all_of[1:]} changed little, or within their confidence intervals."
+        return f"{words.sentence(words.listed(names))} changed little, or within their confidence intervals."
     most = there[0]
     also = "".join(f"; {change.text}{_apart(change, most)}" for change in there[1:])
     low, high, unit = most.numbers

@@ -21,6 +21,7 @@ from typing import Final
 
 from tightlink.analysis.effects.factors import in_si
 from tightlink.analysis.traffic.by_chance import p_value
+from tightlink.diagnosis import words
 from tightlink.lazy import Array, NDArray, np, pl, stats
 from tightlink.report.changes import response_name
 
@@ -64,7 +65,7 @@ def sentence(cells: pl.DataFrame, factors: Sequence[str], responses: Sequence[st
         told.setdefault(response, f"{article}{name} {'rises' if rho > 0 else 'falls'} as {factor} rises ({sign})")
     first, *others = list(told.values())[:_MOST_TOLD]
     first = f"{first[:-1].replace('(', '(rank correlation ')} over {cells.height} combinations)"
-    return f"{'; '.join([first[0].upper() + first[1:], *others])}."
+    return f"{'; '.join([words.sentence(first), *others])}."
 
 
 def _correlation(one: Array, other: Array) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.factors import alone
 from tightlink.analysis.effects.levels import by_replication, over_levels
+from tightlink.diagnosis import words
 from tightlink.errors import TightlinkError
 from tightlink.experiment.designs import LATIN, ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
@@ -244,8 +245,7 @@ def _warnings(found: Found) -> list[str]:
         warnings.append(f"{several(len(unsettled), 'combination')} did not get to {found.description['precision']}: "
                         f"{', '.join(unsettled)}.")  # fmt: skip
     if found.copies:
-        text = copied(found.copies, found.cells.height)
-        warnings.append(f"{text[0].upper()}{text[1:]}.")
+        warnings.append(f"{words.sentence(copied(found.copies, found.cells.height))}.")
     if text := censored(found.done):
-        warnings.append(f"{text[0].upper()}{text[1:]}.")
+        warnings.append(f"{words.sentence(text)}.")
     return warnings

@@ -11,7 +11,8 @@ from tightlink.analysis.effects.main import held_against, main_effects, marked_b
 from tightlink.analysis.effects.noise import REPLICATIONS
 from tightlink.analysis.effects.two_level import gaps, two_level
 from tightlink.console import quantity
-from tightlink.experiment.summary import width_of, without_copies
+from tightlink.diagnosis import words
+from tightlink.experiment.summary import known_width, width_of, without_copies
 from tightlink.lazy import alt, pl
 from tightlink.numbers import TOO_FEW, too_few
 from tightlink.plots import labels, palette
@@ -80,7 +81,7 @@ def _effect(found: Found, factor: str) -> Section:
     shown = levels.join(beside, on=factor, how="left", maintain_order="left")
     named = (pl.col(key).alias(short[key]) for key in together)
     blocks.append(Table(shown.select(*named, "runs", *columns, *widths.values()), widths=widths))
-    finding = f"{over[0].upper()}{over[1:]}." if over else ""
+    finding = f"{words.sentence(over)}." if over else ""
     return Section(f"Effect of {' & '.join(together)}", finding, blocks)
 
 
@@ -120,7 +121,7 @@ def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height:
     if not 1 < len(lines) <= _MOST_LINES:
         # Beside the colours of traffic groups what is of all has that of none.
         paint = palette.NEUTRAL if len(found.groups.get(found.metrics[0], {})) > 1 else palette.SERIES[0]
-        half_width = _known(levels, metric)
+        half_width = known_width(levels, metric)
         return charts.over_levels(levels, factor, metric, half_width=half_width, paint=paint, kind=kind, height=height)
     parts = [
         levels.select(
@@ -130,7 +131,7 @@ def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height:
         for group, column in lines.items()
     ]  # fmt: skip
     each = pl.concat(parts)
-    half_width = _known(each, metric)
+    half_width = known_width(each, metric)
     return charts.over_levels(each, factor, metric, half_width=half_width, by="traffic", kind=kind, height=height)
 
 
@@ -143,12 +144,6 @@ def _kind_of_delays(found: Found, levels: pl.DataFrame) -> Kind | None:
         if is_wide(metric, values.min(), values.max()):
             return "log"
     return None
-
-
-def _known(frame: pl.DataFrame, metric: str) -> str | None:
-    """The column of a metric's intervals, where there are some."""
-    widths = frame[width_of(metric)].drop_nulls().drop_nans()
-    return width_of(metric) if widths.len() else None
 
 
 def _moves(means: pl.Series) -> bool:

@@ -9,7 +9,7 @@ from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.effects.levels import over_levels
 from tightlink.analysis.effects.opposite import Opposite, opposite
 from tightlink.experiment.designs import LATIN
-from tightlink.experiment.summary import width_of
+from tightlink.experiment.summary import known_width
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels
 from tightlink.report import charts, ranks
@@ -87,9 +87,7 @@ def _drawn(found: Found, one: Opposite) -> alt.LayerChart:
         for level in levels
     ]  # fmt: skip
     each = pl.concat(parts)
-    known = each[width_of(one.response)].drop_nulls().drop_nans().len()
-    half_width = width_of(one.response) if known else None
     return charts.over_levels(
-        each, one.factor, one.response, half_width=half_width, by=name, ordered=in_si(levels) is not None,
-        height=_HEIGHT,
+        each, one.factor, one.response, half_width=known_width(each, one.response), by=name,
+        ordered=in_si(levels) is not None, height=_HEIGHT,
     )  # fmt: skip

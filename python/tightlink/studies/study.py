@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from tightlink.diagnosis.words import sentence
 from tightlink.errors import Argument, ScenarioError, TightlinkError, closest
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.claims import Claim
@@ -256,7 +257,7 @@ class Study:
         """What was observed, as it is."""
         values = _values(observed)
         shown = pl.DataFrame({"observed": list(values), "value": [claimed.number(value) for value in values.values()]})
-        title = self.help[:1].upper() + self.help[1:]
+        title = sentence(self.help)
         return Report(title, sections=[Section("What was observed", blocks=[Table(shown)])])
 
 

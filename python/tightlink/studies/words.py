@@ -14,15 +14,6 @@ MBIT: Final = 1e6
 _TIED: Final = "\u00a0"
 
 
-def capitalized(sentence: str) -> str:
-    """A sentence with a capital at its beginning, and the others that it has.
-
-    >>> capitalized("the CPU is full.")
-    'The CPU is full.'
-    """
-    return sentence[:1].upper() + sentence[1:]
-
-
 def percent(share: float, digits: int = 0) -> str:
     r"""A share in percent.
 

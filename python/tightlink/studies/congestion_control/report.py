@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import polars as pl
 
 from tightlink import plots
-from tightlink.diagnosis.words import listed
+from tightlink.diagnosis.words import listed, sentence
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
 from tightlink.plots import labels, palette
@@ -34,7 +34,7 @@ from tightlink.studies.congestion_control.setup.one_link import CASES, DELAYS, N
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
-from tightlink.studies.words import capitalized, mbit
+from tightlink.studies.words import mbit
 
 #: What is shown of an experiment in which all sources have the same control.
 _SHOWN: Final = (
@@ -159,7 +159,7 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
         "alone": bool(found.alone),
         "error": found.error_from,
         "other": "" if found.smaller is None else str(found.smaller.found.size),
-        "governing": capitalized(listed([document.TITLE_OF[name] for name in leading[:_GOVERNING]])),
+        "governing": sentence(listed([document.TITLE_OF[name] for name in leading[:_GOVERNING]])),
         "leading_there": len(document.LEADING),
         "shared": len(set(leading) & set(document.LEADING)),
     }

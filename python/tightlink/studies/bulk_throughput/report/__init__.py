@@ -11,6 +11,7 @@ import polars as pl
 from tightlink.analysis.path.cross_traffic import weekly
 from tightlink.analysis.path.residuals import agreement
 from tightlink.analysis.path.residuals import by_flows as agreements_by_flows
+from tightlink.diagnosis.words import sentence
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
 from tightlink.report import Table, charts
@@ -139,7 +140,7 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
     r2.append({"alternative": "the document's ns-2", "observed": "iperf, 2000"} | printed)
     chosen, plain = found[paths.CHOSEN.name], found[paths.DEFAULTS.name]
     weighed = {
-        "title": f"{paths.CHOSEN.title[:1].upper()}{paths.CHOSEN.title[1:]}",
+        "title": sentence(paths.CHOSEN.title),
         "chosen": chosen,
         "plain": plain,
         "common": len(common),

@@ -19,6 +19,7 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.limits.saturation import Saturation, find
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.diagnosis.words import sentence
 from tightlink.lazy import alt
 from tightlink.report import charts
 from tightlink.run import Run
@@ -27,7 +28,6 @@ from tightlink.studies import live
 from tightlink.studies.link_saturation.observe.saturation import FRAME, measure, named
 from tightlink.studies.link_saturation.setup import interface
 from tightlink.studies.link_saturation.setup.interface import PROBE, RECEIVER, SENDER
-from tightlink.studies.words import capitalized
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)
@@ -119,7 +119,7 @@ def regimes(sweep: pl.DataFrame, **options: Any) -> Saturation | None:
 
 def finding(observed: live.Grid) -> str:
     """What was found, in a sentence, or why nothing was."""
-    return NOT_ENOUGH if observed.found is None else capitalized(f"{observed.found.sentence()}.")
+    return NOT_ENOUGH if observed.found is None else sentence(f"{observed.found.sentence()}.")
 
 
 def blocks(observed: live.Grid) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.limits.packet_cost import fit_line
 from tightlink.analysis.limits.saturation import Saturation
+from tightlink.diagnosis.words import sentence
 from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
@@ -29,7 +30,7 @@ from tightlink.studies.link_saturation.live.hosts import NOT_ENOUGH, over_sizes,
 from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
 from tightlink.studies.live import Grid, Measurement, Point, Repetition, measured, measurements_of, medians
-from tightlink.studies.words import capitalized, percent
+from tightlink.studies.words import percent
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
 #: Behind the router: a line that is never full, and one that large packets fill.
@@ -146,7 +147,7 @@ def _of_costs(table: pl.DataFrame, slow: str) -> dict[str, object]:
 def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[str, object]:
     """Of the line that large packets fill: where, how full, and the slope there."""
     if line is None or not line.laws:
-        why_not = NOT_ENOUGH if line is None else capitalized(f"{line.sentence()}.")
+        why_not = NOT_ENOUGH if line is None else sentence(f"{line.sentence()}.")
         return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
     values: dict[str, object] = {"kernel": named(line)}
     if slow:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.analysis.limits.regimes import Regimes
+from tightlink.diagnosis.words import sentence
 from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.report import charts
@@ -19,7 +20,6 @@ from tightlink.studies.live import kernel as router
 from tightlink.studies.router_response.live import kernel_router, process_router
 from tightlink.studies.router_response.live.process_router import PER_PACKET_S
 from tightlink.studies.study import Report
-from tightlink.studies.words import capitalized
 
 
 def _of_process(found: Grid) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _of_kernel(found: Grid) -> dict[str, Any]:
 
 
 def _finding(regions: Regimes | None, why_not: str) -> str:
-    return why_not if regions is None else capitalized(f"{regions.sentence()}.")
+    return why_not if regions is None else sentence(f"{regions.sentence()}.")
 
 
 def _chart(drawn: pl.DataFrame, column: str, title: str, by: str) -> Any:
