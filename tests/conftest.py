@@ -82,6 +82,10 @@ link.bottleneck = { ends = ["sender", "receiver"], rate = "2 Mbit/s", delay = "1
 traffic.ftp = { kind = "bulk", from = "sender", to = "receiver", start = "0.1 s", tcp = { congestion = "reno", recovery = "reno", payload = "1000 B", window = "20 packets" } }
 """
 
+NOISE = """\
+traffic.noise = { kind = "on-off", from = "sender", to = "receiver", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
+"""
+
 DUMBBELL = """\
 profile = "ns2"
 duration = "10 s"
@@ -142,6 +146,22 @@ def small_users() -> str:
 def one_flow() -> str:
     """One TCP flow over one link."""
     return ONE_FLOW
+
+
+@pytest.fixture
+def file(one_flow: str, tmp_path: Path) -> Path:
+    """A file with the scenario of one flow."""
+    path = tmp_path / "base.toml"
+    path.write_text(one_flow)
+    return path
+
+
+@pytest.fixture
+def noisy(one_flow: str, tmp_path: Path) -> Path:
+    """A file with one flow beside noise, of which every seed makes another run."""
+    path = tmp_path / "noisy.toml"
+    path.write_text(one_flow + NOISE)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -18,13 +18,6 @@ from tightlink.commands.run_output import print_summary
 from tightlink.measure import system
 
 
-@pytest.fixture
-def file(one_flow: str, tmp_path: Path) -> Path:
-    path = tmp_path / "base.toml"
-    path.write_text(one_flow)
-    return path
-
-
 def test_a_summary_and_nothing_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(file)]) == 0
     out, err = capsys.readouterr()
