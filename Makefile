@@ -96,7 +96,7 @@ bench: setup ## Time the same workloads here and in the other simulators that ar
 	$(BIN)/python benchmarks/bench.py
 
 fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=1000000)
-	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture.py
+	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture_damage.py
 	TIGHTLINK_FUZZ=$(FUZZ) cargo test --quiet --package tightlink-capture --test read
 
 attack: setup ## Attack for minutes: kills, damaged files, hostile peers, absurd numbers (TRIES=300 of each), random networks
