@@ -6,18 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tightlink as tl
-from captures import (
-    ACK,
-    FIN,
-    PSH,
-    SYN,
-    TCP,
-    UDP,
-    ethernet,
-    ipv4,
-    tcp,
-    udp,
-)
+from captures import ACK, FIN, PSH, SYN, TCP, UDP, ethernet, ipv4, tcp, udp
 
 if TYPE_CHECKING:
     from captures import Timed

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
-from captures import (
-    UDP,
-    ethernet,
-    ipv4,
-    noise,
-    pcap,
-    pcapng,
-    udp,
-)
+from captures import UDP, ethernet, ipv4, noise, pcap, pcapng, udp
 from conversations import MS, A, B, conversation, read
 from tightlink import _core, cli, console
 from tightlink.report import run_report

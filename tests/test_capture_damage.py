@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
-from captures import (
-    UDP,
-    enhanced,
-    ethernet,
-    interface,
-    ipv4,
-    ipv6,
-    noise,
-    pcap,
-    pcapng,
-    section,
-    udp,
-)
+from captures import UDP, enhanced, ethernet, interface, ipv4, ipv6, noise, pcap, pcapng, section, udp
 from conversations import MS, A, B, conversation, read
 from tightlink import cli, console
 

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
-from captures import (
-    block,
-    enhanced,
-    ethernet,
-    interface,
-    option,
-    pcap,
-    section,
-)
+from captures import block, enhanced, ethernet, interface, option, pcap, section
 from conversations import DATAGRAM, conversation, read
 from tightlink import cli
 

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from captures import (
-    UDP,
-    enhanced,
-    ethernet,
-    interface,
-    ipv4,
-    ipv6,
-    pcap,
-    section,
-    udp,
-)
+from captures import UDP, enhanced, ethernet, interface, ipv4, ipv6, pcap, section, udp
 from conversations import DATAGRAM, A, B, read
 
 if TYPE_CHECKING:

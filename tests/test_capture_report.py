@@ -6,15 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tightlink as tl
-from captures import (
-    UDP,
-    ethernet,
-    ipv4,
-    noise,
-    pcap,
-    pcapng,
-    udp,
-)
+from captures import UDP, ethernet, ipv4, noise, pcap, pcapng, udp
 from conversations import MS, A, B
 from tightlink import cli
 from tightlink.report import captures, run_report

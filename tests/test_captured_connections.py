@@ -9,18 +9,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from captures import (
-    ACK,
-    FIN,
-    RST,
-    SYN,
-    TCP,
-    ethernet,
-    ipv4,
-    noise,
-    pcap,
-    tcp,
-)
+from captures import ACK, FIN, RST, SYN, TCP, ethernet, ipv4, noise, pcap, tcp
 from conversations import BACK, MS, PORTS, A, B, conversation, read
 
 if TYPE_CHECKING:
