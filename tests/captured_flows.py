@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import captures
 import tightlink as tl
@@ -51,10 +51,16 @@ def flow(
     return sorted(found)
 
 
-def sentence(tmp_path: Path, frames: list[captures.Timed]) -> str:
+def captured(tmp_path: Path, frames: list[captures.Timed], **options: Any) -> tl.Run:
+    """A capture of frames in the order that they are given in."""
     file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap(sorted(frames)))
-    return tl.capture(file).why().diagnoses[0].sentence
+    file.write_bytes(captures.pcap(frames))
+    return tl.capture(file, **options)
+
+
+def sentence(tmp_path: Path, frames: list[captures.Timed]) -> str:
+    """What is said of the first flow of a capture."""
+    return captured(tmp_path, sorted(frames)).why().diagnoses[0].sentence
 
 
 def captured_upload(tmp_path: Path, changes: Mapping[str, object]) -> str:

@@ -9,6 +9,8 @@ import tightlink as tl
 from captures import ACK, FIN, PSH, SYN, TCP, UDP, ethernet, ipv4, tcp, udp
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from captures import Timed
 
 
@@ -16,6 +18,11 @@ A, B = "10.0.0.1", "10.0.0.2"
 PORTS, BACK = (5000, 80), (80, 5000)
 MS = 10**6
 DATAGRAM = ipv4(A, B, UDP, udp((2000, 53), 100))
+
+
+def segments(steps: Iterable[tuple[int, str, bytes]]) -> list[Timed]:
+    """Frames of TCP segments, each given with its time in milliseconds and the end that sends it."""
+    return [(at * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for at, end, segment in steps]
 
 
 def conversation() -> list[Timed]:
@@ -34,8 +41,7 @@ def conversation() -> list[Timed]:
         (384, B, tcp(BACK, 500, 2101, FIN | ACK, 400)),
         (385, A, tcp(PORTS, 2101, 501, ACK, 500)),
     ]
-    ends = {A: B, B: A}
-    return [(10**18 + at * MS, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
+    return [(10**18 + time, frame) for time, frame in segments(steps)]
 
 
 def read(tmp_path: Path, content: bytes, **options: Any) -> tl.Run:

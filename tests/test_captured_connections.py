@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from captures import ACK, FIN, RST, SYN, TCP, ethernet, ipv4, noise, pcap, tcp
-from conversations import BACK, MS, PORTS, A, B, conversation, read
+from captures import ACK, FIN, RST, SYN, noise, pcap, tcp
+from conversations import BACK, PORTS, A, B, conversation, read, segments
 
 if TYPE_CHECKING:
-    from captures import Timed
+    pass
 
 
 def test_snap_length(tmp_path: Path) -> None:
@@ -31,9 +31,9 @@ def test_snap_length(tmp_path: Path) -> None:
 
 def test_sequence_numbers_wrap_around(tmp_path: Path) -> None:
     seq = 2**32 - 2500
-    frames = [(n * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, seq + 1000 * n, 1, ACK, 500, 1000)))) for n in range(6)]
-    frames.append((20 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 1, seq + 6000, ACK, 500)))))
-    one = read(tmp_path, pcap(frames)).table("connections").row(0, named=True)
+    steps = [(n, A, tcp(PORTS, seq + 1000 * n, 1, ACK, 500, 1000)) for n in range(6)]
+    steps.append((20, B, tcp(BACK, 1, seq + 6000, ACK, 500)))
+    one = read(tmp_path, pcap(segments(steps))).table("connections").row(0, named=True)
     assert (one["delivered_bytes"], one["retransmissions"], one["lost_segments"]) == (6000, 0, 0)
     assert (one["rtt_samples"], one["state"]) == (1, "partial")
 
@@ -43,25 +43,24 @@ def test_sequence_numbers_wrap_around(tmp_path: Path) -> None:
     [([SYN], "unanswered"), ([SYN, RST | ACK], "refused"), ([SYN, SYN | ACK], "open"), ([ACK], "partial")],
 )
 def test_states_of_connections(tmp_path: Path, flags: list[int], state: str) -> None:
-    ends = [(A, B, PORTS), (B, A, BACK)]
-    frames = [
-        (n, ethernet(ipv4(*ends[n][:2], TCP, tcp(ends[n][2], 10, 11, flag, 500)))) for n, flag in enumerate(flags)
+    ends = [(A, PORTS), (B, BACK)]
+    steps = [
+        (n, end, tcp(ports, 10, 11, flag, 500)) for n, ((end, ports), flag) in enumerate(zip(ends, flags, strict=False))
     ]
-    assert read(tmp_path, pcap(frames)).table("connections")["state"].to_list() == [state]
+    assert read(tmp_path, pcap(segments(steps))).table("connections")["state"].to_list() == [state]
 
 
 def test_what_deserves_a_look(tmp_path: Path) -> None:
     """A window of 10,000 bytes, filled; round trips of 100 ms; one segment in ten retransmitted."""
-    frames: list[Timed] = []
+    steps = []
     for turn in range(100):
         for place in range(10):
             seq = 100 + 1000 * (10 * turn + place)
-            frames.append((turn * 100 * MS + place * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, seq, 1, ACK, 500, 1000)))))
+            steps.append((turn * 100 + place, A, tcp(PORTS, seq, 1, ACK, 500, 1000)))
         ack = 100 + 10_000 * (turn + 1)
-        again = tcp(PORTS, ack - 5000, 1, ACK, 500, 1000)
-        frames.append((turn * 100 * MS + 50 * MS, ethernet(ipv4(A, B, TCP, again))))
-        frames.append((turn * 100 * MS + 99 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 1, ack, ACK, 10_000)))))
-    (one,) = read(tmp_path, pcap(frames)).why().diagnoses
+        steps.append((turn * 100 + 50, A, tcp(PORTS, ack - 5000, 1, ACK, 500, 1000)))
+        steps.append((turn * 100 + 99, B, tcp(BACK, 1, ack, ACK, 10_000)))
+    (one,) = read(tmp_path, pcap(segments(steps))).why().diagnoses
     assert one.flows == ("10.0.0.1:5000-10.0.0.2:80",)
     assert one.answer == (
         "likely the receiver's window of 10000 bytes is full, at most 889 kbit/s at round trips of 90 ms; the "
@@ -74,13 +73,13 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
 def test_options_that_were_cut_are_unknown(tmp_path: Path) -> None:
     """A snap length may end before a window's scale: the window is then no less than its header says, as tshark has it."""
     option = b"\2\4\5\xb4\1\3\3\7"
-    frames = [
-        (0, ethernet(ipv4(A, B, TCP, tcp(PORTS, 99, 0, SYN, 500, options=option)))),
-        (MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 499, 100, SYN | ACK, 500, options=option)))),
-        (2 * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, 100, 500, ACK, 500, 500)))),
-        (3 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 500, 600, ACK, 500)))),
+    steps = [
+        (0, A, tcp(PORTS, 99, 0, SYN, 500, options=option)),
+        (1, B, tcp(BACK, 499, 100, SYN | ACK, 500, options=option)),
+        (2, A, tcp(PORTS, 100, 500, ACK, 500, 500)),
+        (3, B, tcp(BACK, 500, 600, ACK, 500)),
     ]
-    whole, cut = (read(tmp_path, pcap(frames, snap=snap)).table("connections") for snap in (62, 56))
+    whole, cut = (read(tmp_path, pcap(segments(steps), snap=snap)).table("connections") for snap in (62, 56))
     assert (whole["options"][0], whole["window_max_bytes"][0]) == ("window scale 128", 500 * 128)
     assert (cut["options"][0], cut["window_max_bytes"][0], cut["window_full"][0]) == ("", 500, 0)
 
@@ -111,8 +110,7 @@ def test_what_a_sender_waits_for(tmp_path: Path) -> None:
         (222, B, tcp(BACK, 500, 3600, ACK, 3000)),
         (322, A, tcp(PORTS, 3600, 500, FIN | ACK, 3000)),
     ]
-    frames = [(time * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for time, end, segment in said]
-    (one,) = read(tmp_path, pcap(frames)).table("connections").iter_rows(named=True)
+    (one,) = read(tmp_path, pcap(segments(said))).table("connections").iter_rows(named=True)
     found = one["idle_s"], one["idle_beyond_rtt_s"], one["window_limited_s"]
     assert found == pytest.approx((0.26, 0.21, 0.018))
 
@@ -124,8 +122,7 @@ def test_data_in_a_syn_are_in_flight(tmp_path: Path) -> None:
         (40, B, tcp(BACK, 499, 600, SYN | ACK, 3000)),
         (40, A, tcp(PORTS, 600, 500, FIN | ACK, 3000)),
     ]
-    frames = [(time * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for time, end, segment in said]
-    run = read(tmp_path, pcap(frames))
+    run = read(tmp_path, pcap(segments(said)))
     assert run.table("connections").select("payload_bytes", "delivered_bytes", "in_flight_max_bytes").rows() == [
         (500, 500, 500)
     ]
@@ -165,9 +162,7 @@ _PROBES = [step for time in (300, 700, 1500) for step in (
 def test_what_a_sender_waits_for_at_the_end(
     tmp_path: Path, after: list[tuple[int, str, bytes]], first: int, idle_s: float, window_limited_s: float
 ) -> None:
-    steps = [*_FILLED, *after][first:]
-    frames = [(time * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for time, end, segment in steps]
-    (one,) = read(tmp_path, pcap(frames)).table("connections").iter_rows(named=True)
+    (one,) = read(tmp_path, pcap(segments([*_FILLED, *after][first:]))).table("connections").iter_rows(named=True)
     assert (one["idle_s"], one["window_limited_s"]) == pytest.approx((idle_s, window_limited_s))
 
 
@@ -177,10 +172,8 @@ def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:
     offers.append((21, A, tcp(PORTS, 100, 500, ACK, 500)))
     first = [(30 + n, A, tcp(PORTS, 100 + 1000 * n, 500, ACK, 500, 1000)) for n in range(4)]
     again = (40, A, tcp(PORTS, 1100, 500, ACK, 500, 1000))
-    ends = {A: B, B: A}
     for steps, retransmitted in (([*offers, *first, again], 1), ([*offers, first[0], *first[2:], again], 0)):
-        frames = [(at * MS, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
-        run = read(tmp_path, pcap(frames))
+        run = read(tmp_path, pcap(segments(steps)))
         assert run.flows["packets_retransmitted"].to_list() == [retransmitted]
         assert run.table("connections")["out_of_order"].to_list() == [1]
 
@@ -247,5 +240,5 @@ def test_what_was_overtaken_does_not(tmp_path: Path, delay: str, loss: str) -> N
 
 
 def test_one_direction_alone_is_said(tmp_path: Path) -> None:
-    there = [(n * MS, ethernet(ipv4(A, B, TCP, tcp((4000, 80), 100, 500 + 1000 * n, ACK, 500)))) for n in range(20)]
+    there = segments((n, A, tcp((4000, 80), 100, 500 + 1000 * n, ACK, 500)) for n in range(20))
     assert "one direction alone" in read(tmp_path, pcap(there)).why().sentence

@@ -17,6 +17,7 @@ from captured_flows import (
     OPTIONS,
     PATH,
     SEGMENT,
+    captured,
     captured_upload,
     flow,
     segment_at,
@@ -85,9 +86,7 @@ def test_acks_that_wait_for_an_answer_tell_of_no_queue(tmp_path: Path) -> None:
         found.append(segment_at(time, ACK, reached - 100, 1 + 50 * number, 100))
         found.append(segment_at(time + 60, ACK, 1 + 50 * number, reached, 50, back=True))
         found.append(segment_at(time + 60.1, ACK, reached, 51 + 50 * number))
-    file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap(found))
-    asked = tl.capture(file).why("10.0.0.1:5000-10.0.0.2:80")
+    asked = captured(tmp_path, found).why("10.0.0.1:5000-10.0.0.2:80")
     assert asked.delay is None
     assert "their ACKs may wait for the answer: RTTs of 60 ms (median; 40 ms at least)" in asked.sentence
 
@@ -125,9 +124,7 @@ def _short(number: int, payload: int) -> list[captures.Timed]:
 
 @pytest.mark.parametrize(("connections", "said"), [(5, 5), (6, 1), (300, 1)])
 def test_many_short_connections_are_told_of_together(tmp_path: Path, connections: int, said: int) -> None:
-    file = tmp_path / "short.pcap"
-    file.write_bytes(captures.pcap([frame for one in range(connections) for frame in _short(one, 500 + one % 50)]))
-    run = tl.capture(file)
+    run = captured(tmp_path, [frame for one in range(connections) for frame in _short(one, 500 + one % 50)])
     found = run.why().diagnoses
     assert len(found) == said
     assert sorted(flow for diagnosis in found for flow in diagnosis.flows) == sorted(run.flows["label"])
@@ -171,10 +168,9 @@ def test_the_receivers_window_over_time(tmp_path: Path) -> None:
     """The smallest of each interval; nothing of a RST, whose window is zero, and where the scale is not known."""
     frames = [*flow(window=50_000), segment_at(2000, RST | ACK, 1, 1 + 200 * SEGMENT, back=True, window=0)]
     frames.append(segment_at(405, ACK, 1, 1 + 80 * SEGMENT, back=True, window=7000))
-    file, windows = tmp_path / "flow.pcap", []
+    windows = []
     for first in (0, 3):
-        file.write_bytes(captures.pcap(sorted(frames)[first:]))
-        series = tl.capture(file, interval="10 ms").series
+        series = captured(tmp_path, sorted(frames)[first:], interval="10 ms").series
         windows.append(series.filter(series["metric"] == "receiver_window_bytes").select("time_s", "value").rows())
     (small,) = [row for row in windows[0] if row[1] != 50_000]
     assert small == (pytest.approx(0.41), 7000)
@@ -189,9 +185,7 @@ def test_a_flow_asked_for_is_told_with_the_errors_that_its_sender_got(tmp_path: 
     # An ACK that says nothing new: the other end is there.
     found.append(segment_at(2200, ACK, 1, 1, back=True))
     found.append((int(51 * MS), captures.ethernet(captures.ipv4("10.0.0.9", ENDS[0], 1, bytes(36)))))
-    file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap(sorted(found)))
-    run = tl.capture(file)
+    run = captured(tmp_path, sorted(found))
     assert "10.0.0.9 sent the sender ICMP messages" in run.why("10.0.0.1:5000-10.0.0.2:80").sentence
     assert run.why("10.0.0.1:5000-10.0.0.2:80").diagnoses[0] in run.why().diagnoses
     assert len(run.why("10.0.0.9-10.0.0.1").diagnoses) == 1

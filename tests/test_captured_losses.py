@@ -7,9 +7,8 @@ from typing import Final
 
 import pytest
 
-import captures
 import tightlink as tl
-from captured_flows import BULK, FULL_SEGMENT, MS, PATH, SEGMENT, captured_upload, flow, segment_at, sentence
+from captured_flows import BULK, FULL_SEGMENT, MS, PATH, SEGMENT, captured, captured_upload, flow, segment_at, sentence
 from captures import ACK, FIN, SYN
 
 
@@ -161,9 +160,7 @@ def test_segments_that_were_retransmitted_as_one_packet_count_each(tmp_path: Pat
         found.append(segment_at(time + 40, ACK, 1, reached, back=True))
         time += 40.1
     found.append(segment_at(time, ACK, 1 + rounds * payload, 1, FULL_SEGMENT * 9))
-    file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap(sorted(found)))
-    run = tl.capture(file)
+    run = captured(tmp_path, sorted(found))
     (one,) = run.table("connections").iter_rows(named=True)
     assert (run.flows["packets_retransmitted"][0], one["retransmitted_bytes"]) == (3, 3 * payload)
     # Thirty of 639 segments; three packets were said to be 0.47 % of them.
@@ -174,9 +171,11 @@ def test_a_packet_that_is_out_of_place_in_the_file_may_be_the_gap(tmp_path: Path
     """Behind its own ACK, as where processors that capture side by side write late."""
     first, place = flow(), 41
     late = first.index(next(frame for frame in first[place:] if len(frame[1]) > SEGMENT))
-    file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap([*first[:late], *first[late + 1 : late + 30], first[late], *first[late + 30 :]]))
-    said = tl.capture(file).why().sentence
+    said = (
+        captured(tmp_path, [*first[:late], *first[late + 1 : late + 30], first[late], *first[late + 30 :]])
+        .why()
+        .sentence
+    )
     assert "or out of place: 1 packet of the file is not in the order of time" in said
     assert "order of time" not in sentence(tmp_path, [*first[:late], *first[late + 1 :]])
 

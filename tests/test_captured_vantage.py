@@ -10,8 +10,8 @@ import pytest
 
 import captures
 import tightlink as tl
-from captured_flows import BULK, FULL_SEGMENT, MS, PATH, flow, segment_at, sentence
-from captures import ACK, SYN, TCP, ethernet, ipv4, pcap, tcp
+from captured_flows import BULK, FULL_SEGMENT, MS, PATH, captured, flow, segment_at, sentence
+from captures import ACK, SYN, TCP, ethernet, ipv4, tcp
 from tightlink.diagnosis import vantage
 
 
@@ -72,9 +72,7 @@ def test_connections_that_both_ends_opened(tmp_path: Path, behind_ms: float, pla
         time, reached = 41 + before + 45 * number, 100 + 1000 * (number + 1)
         found.append(segment_at(time, ACK, reached - 1000, 500, 1000))
         found.append(segment_at(time + behind_ms, ACK, 500, reached, back=True))
-    file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap(sorted((when + 100 * MS, frame) for when, frame in found)))
-    run = tl.capture(file)
+    run = captured(tmp_path, sorted((when + 100 * MS, frame) for when, frame in found))
     (one,) = run.table("connections").iter_rows(named=True)
     assert (one["label"], one["state"]) == ("10.0.0.1:5000-10.0.0.2:80", "open")
     assert one["initial_rtt_s"] == pytest.approx(0.04, abs=3e-5)
@@ -119,9 +117,7 @@ def test_a_path_shorter_than_what_hosts_take_does_not_tell_the_place(tmp_path: P
             segment_at(time + 0.1, ACK, answered - 50, asked, 50, back=True),
             segment_at(time + 0.11, ACK, asked, answered),
         ]
-    file = tmp_path / "flow.pcap"
-    file.write_bytes(captures.pcap(found))
-    found_of = tl.capture(file).why().sentence
+    found_of = captured(tmp_path, found).why().sentence
     assert "captured at the receiver" not in found_of
     assert "likely the application has nothing to send" in found_of
     assert "the handshake took no longer than hosts do, and RTTs of 0.01 ms may be the receiver's own delay" in found_of
@@ -199,7 +195,6 @@ def test_parts_of_a_short_handshake_tell_where_a_capture_was_taken(
         ]
     ends = {a: b, b: a}
     frames = [(10**18 + at * 1000, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
-    (tmp_path / "short.pcap").write_bytes(pcap(frames))
-    run = tl.capture(tmp_path / "short.pcap")
+    run = captured(tmp_path, frames)
     assert run.table("connections")["lost_segments"][0] == 1
     assert ("captured at the receiver" in run.why().sentence) == (place == "receiver")
