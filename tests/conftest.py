@@ -27,6 +27,7 @@ from tightlink.run import Framed, Run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from browser import Page
     from tightlink.experiment.claims import Claim
     from tightlink.scenario import Scenario
 
@@ -174,6 +175,27 @@ def dumbbell() -> str:
 def mixed() -> str:
     """All kinds of traffic, a chain and one more link."""
     return MIXED
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser, for the tests of a module."""
+    from browser import browser
+
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def over_time(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a run with several flows."""
+    scenario = tl.loads("""
+        duration = "4 s"
+        link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+        traffic.up = { kind = "bulk", flows = 3, from = "a", to = "b" }
+        observe = { interval = "50 ms", flows = "each" }
+    """)
+    return tl.report.run_report(tl.simulate(scenario).save(tmp_path_factory.mktemp("over-time") / "run"))
 
 
 @pytest.fixture
