@@ -6,17 +6,13 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from browser import Page
 from tightlink import report
 from tightlink.experiment import claims
-
-if TYPE_CHECKING:
-    pass
-
 
 CLAIMS = [
     *(
@@ -58,44 +54,24 @@ def with_script(page: Path, folder: Path, script: str) -> Path:
     return copy
 
 
-#: Functions for the linked panels of a run's report.
-LINKED = """
-    const box = [...document.querySelectorAll(".chart")].find((one) => one.querySelector(".panel_0_group, .mark-group.panel_0_group, [class*=panel_0]"));
-    const svg = box.querySelector("svg");
-    const fire = (target, types, x, y) => types.forEach((type) => target.dispatchEvent(new (type === "click" ? MouseEvent : PointerEvent)(
-      type, { clientX: x, clientY: y, bubbles: true, view: window })));
-    const tips = () => [...box.querySelectorAll(".tip")].map((tip) => tip.innerText);
-    const bounds = box.getBoundingClientRect();
-    const hover = (share) => fire(box, ["pointermove"], bounds.left + share * bounds.width, bounds.top + 90);
-    const said = {};
-    const told = () => { document.documentElement.dataset.said = JSON.stringify(said); };
-"""
-
-
 def told(
-    chromium: Page, page: Path, folder: Path, script: str, window: tuple[int, int] = (1200, 1000)
+    chromium: Page, page: Path, folder: Path, script: str, *, window: tuple[int, int] = (1200, 1000)
 ) -> dict[str, Any]:
-    dom, console = opened(chromium, with_script(page, folder, LINKED + script), window=window)
+    """What a script has found on a page whose charts are drawn: the attribute ``data-said``."""
+    dom, console = opened(chromium, with_script(page, folder, script), window=window)
     assert console == []
     drawn(dom)
     found = re.search(r'data-said="([^"]*)"', dom)
     assert found is not None
-    said: dict[str, Any] = json.loads(html.unescape(found[1]))
-    return said
-
-
-def _wide() -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "label": [f"flow {row}" for row in range(90)],
-            **{f"column_{place}_bps": list(range(90)) for place in range(24)},
-        }
-    )
+    return dict(json.loads(html.unescape(found[1])))
 
 
 def with_wide_table(folder: Path) -> Path:
+    """A report with claims and a table that is wide and long."""
+    columns = {f"column_{place}_bps": list(range(90)) for place in range(24)}
+    wide = pl.DataFrame({"label": [f"flow {row}" for row in range(90)], **columns})
     blocks: list[report.Block] = [
-        report.Table(_wide(), "Wide and long."),
+        report.Table(wide, "Wide and long."),
         report.Details("Folded", "what is folded away"),
     ]
     return report.write(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import itertools
-import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +12,7 @@ import pytest
 import tightlink as tl
 from browser import Page
 from programs import needs_browser
-from report_pages import opened, told, with_script, with_wide_table
+from report_pages import opened, with_wide_table
 from tightlink import report
 from tightlink.analysis.effects.main import main_effects
 from tightlink.report import charts
@@ -43,16 +40,12 @@ def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(
     plane = charts.delay_throughput(swept, height=300)
     section = report.Section("Plane", "", [report.Row([plane, plane])])
     page = report.write(tmp_path / "report.html", title="Plane", lead="", sections=[section])
-    script = """
-    const said = [...document.querySelectorAll(".chart")].map((box) => [...box.querySelectorAll(".mark-text.role-mark text")].map((text) => {
-      const { left, right, top, bottom } = text.getBoundingClientRect(); return [text.textContent, left, right, top, bottom]; }));
-    document.documentElement.dataset.said = JSON.stringify(said);
-    """
-    dom, console = opened(chromium, with_script(page, tmp_path, script), window=window)
+    _, console = opened(chromium, page, window=window)
     assert console == []
-    found = re.search(r'data-said="([^"]*)"', dom)
-    assert found is not None
-    for texts in json.loads(html.unescape(found[1])):
+    charted = chromium.run("""[...document.querySelectorAll(".chart")].map((box) => [...box.querySelectorAll(".mark-text.role-mark text")].map((text) => {
+      const { left, right, top, bottom } = text.getBoundingClientRect(); return [text.textContent, left, right, top, bottom]; }))""")
+    assert len(charted) == 2
+    for texts in charted:
         assert len(texts) == len(lengths) + 1
         for place, (one, left, right, top, bottom) in enumerate(texts):
             for other, left_, right_, top_, bottom_ in texts[:place]:
@@ -73,17 +66,13 @@ def test_the_names_of_a_narrow_chart_stand_above_it(chromium: Page, tmp_path: Pa
     chart = charts.over_levels(levels, "queue", "loss", by="traffic")
     section = report.Section("Row", "", [report.Row([chart] * 5)])
     page = report.write(tmp_path / "report.html", title="Row", lead="", sections=[section])
-    script = """
-    const said = [...document.querySelectorAll(".chart")].map((box) => {
-      const above = box.querySelector("svg").getBoundingClientRect().top;
-      return [...box.querySelectorAll(".role-legend-label text")].map((text) => [text.textContent, text.getBoundingClientRect().top - above]); });
-    document.documentElement.dataset.said = JSON.stringify(said);
-    """
-    dom, console = opened(chromium, with_script(page, tmp_path, script), window=(1100, 900))
+    _, console = opened(chromium, page, window=(1100, 900))
     assert console == []
-    found = re.search(r'data-said="([^"]*)"', dom)
-    assert found is not None
-    for names in json.loads(html.unescape(found[1])):
+    charted = chromium.run("""[...document.querySelectorAll(".chart")].map((box) => {
+      const above = box.querySelector("svg").getBoundingClientRect().top;
+      return [...box.querySelectorAll(".role-legend-label text")].map((text) => [text.textContent, text.getBoundingClientRect().top - above]); })""")
+    assert len(charted) == 5
+    for names in charted:
         assert [name for name, _ in names] == ["download", "call"]
         assert all(below >= 0 for _, below in names), names
 
@@ -146,35 +135,25 @@ def test_long_commands_are_broken_on_a_narrow_screen(
     assert chromium.run("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
-def test_charts_have_room_on_a_narrow_screen(chromium: Page, over_time: Path, tmp_path: Path) -> None:
-    script = """
-    said.charts = [...document.querySelectorAll(".chart")].map((one) => [
-      one.querySelector("svg").viewBox.baseVal.width, one.clientWidth]);
-    told();
-    """
-    for wide, room in told(chromium, over_time, tmp_path, script, window=(400, 900))["charts"]:
+def test_charts_have_room_on_a_narrow_screen(chromium: Page, over_time: Path) -> None:
+    _, console = opened(chromium, over_time, window=(400, 900))
+    assert console == []
+    charted = chromium.run("""[...document.querySelectorAll(".chart")].map((one) => [
+      one.querySelector("svg").viewBox.baseVal.width, one.clientWidth])""")
+    assert charted
+    for wide, room in charted:
         # Otherwise all of it would be drawn smaller.
         assert wide <= room
 
 
 @pytest.mark.parametrize("window", [(1300, 900), (500, 900)])
 def test_no_table_is_cut_at_the_right(chromium: Page, window: tuple[int, int], tmp_path: Path) -> None:
-    script = """
-    const boxes = [...document.querySelectorAll(".scroll")];
-    document.documentElement.dataset.said = JSON.stringify({
-      hidden: boxes.map((box) => box.scrollWidth - box.clientWidth), page: document.documentElement.scrollWidth - innerWidth });
-    """
-    page = with_wide_table(tmp_path)
-    before, _, after = page.read_text().rpartition("</body>")
-    page.write_text(f"{before}<script>{script}</script></body>{after}")
-    dom, console = opened(chromium, page, window=window)
+    _, console = opened(chromium, with_wide_table(tmp_path), window=window)
     assert console == []
-    found = re.search(r'data-said="([^"]*)"', dom)
-    assert found is not None
-    said = json.loads(html.unescape(found[1]))
-    assert said["page"] <= 0
+    assert chromium.run("document.documentElement.scrollWidth - innerWidth") <= 0
+    hidden = chromium.run("[...document.querySelectorAll('.scroll')].map((box) => box.scrollWidth - box.clientWidth)")
     if window == (1300, 900):
-        assert set(said["hidden"]) == {0}
+        assert set(hidden) == {0}
     else:
         # There its box scrolls, and is shaded at the side where there is more.
-        assert max(said["hidden"]) > 0
+        assert max(hidden) > 0

@@ -18,9 +18,22 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 
+#: Functions for the linked panels of a run's report.
+LINKED = """
+    const box = [...document.querySelectorAll(".chart")].find((one) => one.querySelector(".panel_0_group, .mark-group.panel_0_group, [class*=panel_0]"));
+    const svg = box.querySelector("svg");
+    const fire = (target, types, x, y) => types.forEach((type) => target.dispatchEvent(new (type === "click" ? MouseEvent : PointerEvent)(
+      type, { clientX: x, clientY: y, bubbles: true, view: window })));
+    const tips = () => [...box.querySelectorAll(".tip")].map((tip) => tip.innerText);
+    const bounds = box.getBoundingClientRect();
+    const hover = (share) => fire(box, ["pointermove"], bounds.left + share * bounds.width, bounds.top + 90);
+    const said = {};
+    const told = () => { document.documentElement.dataset.said = JSON.stringify(said); };
+"""
+
 
 def test_hovering_a_panel_shows_all_flows_in_all_panels(chromium: Page, over_time: Path, tmp_path: Path) -> None:
-    said = told(chromium, over_time, tmp_path, "hover(0.5); said.tips = tips(); told();")
+    said = told(chromium, over_time, tmp_path, LINKED + "hover(0.5); said.tips = tips(); told();")
     throughput, *_, queue = said["tips"]
     assert all(f"up[{place}]" in throughput for place in range(3))
     assert "wire" in queue
@@ -36,7 +49,7 @@ def test_a_click_in_the_legend_picks_out_a_flow_but_not_from_the_queue(
     fire(name, ["pointermove", "pointerdown", "pointerup", "click"], left + 3, top + 3);
     setTimeout(() => { hover(0.5); said.tips = tips(); told(); }, 200);
     """
-    throughput, *_, queue = told(chromium, over_time, tmp_path, script)["tips"]
+    throughput, *_, queue = told(chromium, over_time, tmp_path, LINKED + script)["tips"]
     assert re.findall(r"up\[\d\]", throughput) == ["up[1]"]
     assert "wire" in queue
 
@@ -50,7 +63,7 @@ def test_dragging_over_the_strip_zooms_every_panel(chromium: Page, over_time: Pa
     fire(window, ["pointermove"], left + width / 4, top + 9); fire(window, ["pointerup"], left + width / 4, top + 9);
     setTimeout(() => { hover(0.9); said.after = tips(); told(); }, 200);
     """
-    said = told(chromium, over_time, tmp_path, script)
+    said = told(chromium, over_time, tmp_path, LINKED + script)
     times = [float(re.findall(r"time \(s\)\s+([0-9.]+)", tip)[0]) for tip in [said["before"], *said["after"]]]
     assert times[0] > 3
     assert all(time < 1.1 for time in times[1:])
@@ -74,7 +87,7 @@ def test_the_keyboard_picks_out_and_zooms_as_the_mouse_does(chromium: Page, over
       told();
     })();
     """
-    said = told(chromium, over_time, tmp_path, script)
+    said = told(chromium, over_time, tmp_path, LINKED + script)
     names = [f"Show {name} alone; Escape for all" for name in ("up[0]", "up[1]", "up[2]", "wire")]
     assert said["reached"] == ["Zoom: plus and minus, arrow keys to move, Escape for all", *names]
     assert re.findall(r"up\[\d\]", said["picked"][0]) == ["up[1]"]

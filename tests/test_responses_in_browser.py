@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +9,7 @@ import pytest
 
 from browser import Page
 from programs import needs_browser
-from report_pages import drawn, opened, with_script
+from report_pages import drawn, opened, told
 from tightlink import report
 from tightlink.analysis.effects import designed
 from tightlink.analysis.responses import clusters, correlation, outliers, ranks
@@ -109,12 +106,7 @@ def test_tables_without_conditions_are_explored(chromium: Page, algorithm: str |
 
 def _explored(chromium: Page, page: Path, folder: Path, script: str) -> dict[str, Any]:
     """What the page says before and after somebody has done something."""
-    dom, console = opened(chromium, with_script(page, folder, EXPLORING + script + "setTimeout(told, 300);"))
-    assert console == []
-    drawn(dom)
-    found = re.search(r'data-said="([^"]*)"', dom)
-    assert found is not None
-    said: dict[str, Any] = json.loads(html.unescape(found[1]))
+    said = told(chromium, page, folder, EXPLORING + script + "setTimeout(told, 300);")
     assert said["before"] == "128 of 128 runs"
     # A pale line for each run, and one in colour for each that is chosen.
     assert said["lines"] == 256
