@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: What takes longest, the longest first: a worker that begins one of them last leaves the others idle. Those of
 #: `make test`, by `pytest --durations=0`.
 LONGEST: Final = (
-    "test_docs.py", "test_stored_responses.py", "test_lab_in_browser.py", "test_report_in_browser.py",
+    "test_docs.py", "test_stored_responses.py", "test_lab_digests.py", "test_lab_in_browser.py", "test_report_in_browser.py",
     "test_oscillation.py", "test_congestion_control.py", "test_entry.py", "test_predict.py", "test_evaluate.py",
     "test_l4s.py", "test_measure.py", "test_sweep.py", "test_one_flow.py", "test_diagnosis_of_transfers.py",
     "test_relay.py", "test_synchronization.py", "test_attacks.py", "test_measure_path.py", "test_router_response.py",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
-from browser import Page, browser
+from browser import Page
 from programs import needs_browser, needs_engine_for_browsers
 from tightlink import report
 from tightlink.cli import main
@@ -15,16 +15,10 @@ from tightlink.laboratory.embedded import Offer
 from tightlink.report import run_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 LAB = "document.getElementById('laboratory-place').shadowRoot.querySelector('.lab')"
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browser(tmp_path_factory.mktemp("profile")) as page:
-        yield page
 
 
 def opened(chromium: Page, file: Path, place: int = 0) -> str:
