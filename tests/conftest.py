@@ -187,6 +187,16 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> Path:
+    """A laboratory of one flow, whose name is to be taken as text."""
+    from tightlink.laboratory import write
+
+    text = "Try {set: link.bottleneck.queue=5 packets}."
+    file = tmp_path_factory.mktemp("lab") / "one.html"
+    return write(file, tl.loads(one_flow), title="one </script><b>flow", text=text)
+
+
+@pytest.fixture(scope="session")
 def over_time(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a run with several flows."""
     scenario = tl.loads("""

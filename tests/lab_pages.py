@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from browser import Page
 
 if TYPE_CHECKING:
-    pass
-
+    from collections.abc import Iterator
+    from pathlib import Path
 
 LAB = "document.getElementById('lab')"
 
@@ -37,9 +37,26 @@ def move(chromium: Page, positions: dict[int, int]) -> dict[str, str]:
     return shown(chromium)
 
 
-def position(sliders: list[dict[str, Any]], key: str, text: str) -> dict[int, int]:
-    number = [slider["key"] for slider in sliders].index(key)
-    return {number: sliders[number]["texts"].index(text)}
+def sliders(chromium: Page) -> dict[str, list[str]]:
+    """The sliders of a laboratory that is open: their keys, with the text of each position."""
+    given = f"{LAB}.laboratory.controls.given.sliders"
+    return dict(chromium.run(f"{given}.map(({{key, texts}}) => [key, texts])"))
+
+
+def position(chromium: Page, key: str, text: str) -> dict[int, int]:
+    """Where the slider of a key is to be moved for a text."""
+    known = sliders(chromium)
+    return {list(known).index(key): known[key].index(text)}
+
+
+@contextmanager
+def sized(chromium: Page, width: int, height: int, *, dark: bool = False) -> Iterator[None]:
+    """A window of another size, or a dark one, for as long as it is looked at."""
+    chromium.size(width, height, dark=dark)
+    try:
+        yield
+    finally:
+        chromium.size(1200, 1000)
 
 
 def press(chromium: Page, key: str, code: int) -> None:

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +16,6 @@ from conversations import MS, A, B, conversation, read
 from tightlink import _core, cli, console
 from tightlink.report import run_report
 from tightlink.tables import TABLES
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_a_conversation(tmp_path: Path) -> None:

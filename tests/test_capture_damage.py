@@ -7,7 +7,6 @@ import lzma
 import os
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +14,6 @@ import tightlink as tl
 from captures import UDP, enhanced, ethernet, interface, ipv4, ipv6, noise, pcap, pcapng, section, udp
 from conversations import MS, A, B, conversation, read
 from tightlink import cli, console
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_a_short_file_whose_compression_is_cut_is_read_up_to_there(tmp_path: Path) -> None:

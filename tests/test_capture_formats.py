@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +11,6 @@ import tightlink as tl
 from captures import block, enhanced, ethernet, interface, option, pcap, section
 from conversations import DATAGRAM, conversation, read
 from tightlink import cli
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.mark.parametrize("order", ["<", ">"])

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from captures import UDP, enhanced, ethernet, interface, ipv4, ipv6, pcap, section, udp
 from conversations import DATAGRAM, A, B, read
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_links_of_many_kinds(tmp_path: Path) -> None:

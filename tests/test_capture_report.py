@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tightlink as tl
 from captures import UDP, ethernet, ipv4, noise, pcap, pcapng, udp
@@ -11,9 +10,6 @@ from conversations import MS, A, B
 from tightlink import cli
 from tightlink.report import captures, run_report
 from tightlink.report.blocks import Chart
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_report(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,9 +11,6 @@ import pytest
 import tightlink as tl
 from captures import ACK, FIN, RST, SYN, noise, pcap, tcp
 from conversations import BACK, PORTS, A, B, conversation, read, segments
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_snap_length(tmp_path: Path) -> None:

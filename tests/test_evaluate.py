@@ -22,17 +22,7 @@ from tightlink.experiment.store import Store
 from tightlink.studies.evaluation.observe import Mean
 from tightlink.studies.evaluation.report import verdicts
 from tightlink.studies.evaluation.report.words import titled, told, told_alike
-from tightlink.studies.evaluation.setup import (
-    alone,
-    aqm,
-    changing,
-    chosen,
-    competing,
-    pack,
-    queued,
-    samples,
-    trials,
-)
+from tightlink.studies.evaluation.setup import alone, aqm, changing, chosen, competing, pack, queued, samples, trials
 from tightlink.studies.evaluation.setup.pack import Requirement, packs
 from tightlink.studies.evaluation.setup.path import BACKGROUND, PACKET_BITS
 from tightlink.studies.evaluation.setup.path import Path as Bottleneck

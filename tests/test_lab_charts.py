@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
-
-import pytest
 
 import tightlink as tl
 from browser import Page
-from lab_pages import LAB, move, opened, position
+from lab_pages import LAB, move, opened, position, sliders
 from programs import needs_browser, needs_engine_for_browsers
 from tightlink.console import quantity
 from tightlink.laboratory import write
 from tightlink.plots import palette
 
-if TYPE_CHECKING:
-    pass
-
-
 pytestmark = [needs_browser, needs_engine_for_browsers]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
-    """A laboratory of one flow, and its sliders."""
-    from tightlink.laboratory import page
-
-    scenario = tl.loads(one_flow)
-    folder = tmp_path_factory.mktemp("lab")
-    name = "one </script><b>flow"
-    file = write(folder / "one.html", scenario, title=name, text="Try {set: link.bottleneck.queue=5 packets}.")
-    return file, page.data(scenario, title=name)["sliders"]
-
-
-def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
-    file, sliders = one
-    opened(chromium, file)
+def test_pins_sweeps_and_packets(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     chromium.run("[...document.querySelectorAll('button')].find((each) => each.textContent === 'Pin as A').click()")
-    move(chromium, position(sliders, "link.bottleneck.queue.limit", "5 packets"))
+    move(chromium, position(chromium, "link.bottleneck.queue.limit", "5 packets"))
     assert chromium.run(
         "[...document.querySelectorAll('.u-legend th')].some((each) => each.textContent.startsWith('A '))"
     )
@@ -58,8 +38,8 @@ def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
     assert chromium.console == []
 
 
-def test_packets_are_asked_for_again_before_they_are_there(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_packets_are_asked_for_again_before_they_are_there(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     film = "document.querySelectorAll('details')[0]"
     chromium.run(f"({LAB}.laboratory.charts.zoom([2, 4]), {film}.open = true)")
     chromium.run(f"for (let time = 0; time < 3; time += 1) {film}.querySelector('button').click()")
@@ -73,16 +53,15 @@ def test_packets_are_asked_for_again_before_they_are_there(one: tuple[Path, Any]
     assert chromium.run(f"{time}.getAttribute('aria-valuetext')") == "3 s"
 
 
-def test_a_sweep_is_of_the_positions_with_which_it_began(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
-    file, sliders = one
-    opened(chromium, file)
+def test_a_sweep_is_of_the_positions_with_which_it_began(lab: Path, chromium: Page, one_flow: str) -> None:
+    opened(chromium, lab)
     sweep = "document.querySelectorAll('details')[1]"
-    keys = [slider["key"] for slider in sliders]
-    texts = sliders[keys.index("link.bottleneck.queue.limit")]["texts"]
+    known = sliders(chromium)
+    texts = known["link.bottleneck.queue.limit"]
     chromium.run(f"{sweep}.open = true")
-    chromium.run(f"{sweep}.querySelector('select').value = {keys.index('link.bottleneck.queue.limit')}")
+    chromium.run(f"{sweep}.querySelector('select').value = {list(known).index('link.bottleneck.queue.limit')}")
     chromium.run(f"{sweep}.querySelector('button').click()")
-    move(chromium, position(sliders, "link.bottleneck.rate", "4 Mbit/s"))
+    move(chromium, position(chromium, "link.bottleneck.rate", "4 Mbit/s"))
     chromium.wait(f"{sweep}.querySelector('[role=status]').textContent.endsWith('runs')")
     heard = chromium.run(f"{sweep}.querySelector('[role=img]').getAttribute('aria-label')")
     last = tl.simulate(tl.loads(one_flow).set("link.bottleneck.queue", texts[-1])).flows
@@ -137,8 +116,8 @@ def test_the_goodput_of_many_flows_has_a_key(chromium: Page, tmp_path: Path) -> 
     assert shade not in chromium.run(f"[...{flows}].map((each) => getComputedStyle(each).backgroundColor)")
 
 
-def test_colours_are_those_of_reports(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_colours_are_those_of_reports(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     names = [
         "up[0]",
         "up[1]",
@@ -158,8 +137,8 @@ def test_colours_are_those_of_reports(one: tuple[Path, Any], chromium: Page) -> 
         assert dict(json.loads(found)) == palette.colors(listed)
 
 
-def test_charts_are_vectors_and_pictures(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
-    opened(chromium, one[0])
+def test_charts_are_vectors_and_pictures(lab: Path, chromium: Page, one_flow: str) -> None:
+    opened(chromium, lab)
     root = ET.fromstring(chromium.run(f"{LAB}.laboratory.vectors()"))
     texts = [each.text for each in root.iter(f"{SVG}text")]
     for title in ("Congestion window (solid) and packets in flight (dashed)", "Packets waiting at links", "Goodput"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +13,6 @@ from lab_pages import LAB, move, opened
 from programs import needs_browser, needs_engine_for_browsers
 from tightlink import studies, units
 from tightlink.laboratory import write
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = [needs_browser, needs_engine_for_browsers]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -15,27 +14,11 @@ from programs import needs_browser, needs_engine_for_browsers
 from tightlink.console import quantity
 from tightlink.laboratory import write
 
-if TYPE_CHECKING:
-    pass
-
-
 pytestmark = [needs_browser, needs_engine_for_browsers]
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
-    """A laboratory of one flow, and its sliders."""
-    from tightlink.laboratory import page
-
-    scenario = tl.loads(one_flow)
-    folder = tmp_path_factory.mktemp("lab")
-    name = "one </script><b>flow"
-    file = write(folder / "one.html", scenario, title=name, text="Try {set: link.bottleneck.queue=5 packets}.")
-    return file, page.data(scenario, title=name)["sliders"]
-
-
-def test_everything_has_a_name_for_those_who_hear_it(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_everything_has_a_name_for_those_who_hear_it(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     move(chromium, {0: 3})
     unfold(chromium)
     nodes = [node for node in chromium.send("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
@@ -81,8 +64,8 @@ def test_charts_say_what_they_show(chromium: Page, tmp_path: Path) -> None:
         )
 
 
-def test_keys_reach_everything_in_the_order_of_the_page(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_keys_reach_everything_in_the_order_of_the_page(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     unfold(chromium)
     chromium.run("""{
         window.expected = [...document.querySelectorAll('.lab :is(button, input, select, summary, [tabindex])')]
@@ -97,8 +80,8 @@ def test_keys_reach_everything_in_the_order_of_the_page(one: tuple[Path, Any], c
     assert chromium.run("expected.filter((each, place) => reached[place] !== each).map((each) => each.outerHTML)") == []
 
 
-def test_keys_zoom_and_hide_lines(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_keys_zoom_and_hide_lines(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     charts = f"{LAB}.laboratory.charts"
 
     def shows(*names: str) -> list[float]:
@@ -125,8 +108,8 @@ def test_keys_zoom_and_hide_lines(one: tuple[Path, Any], chromium: Page) -> None
         assert chromium.run(f"{charts}.plots.get('window').series[1].show") is shown_
 
 
-def test_going_back_leaves_the_keys_at_the_slider(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_going_back_leaves_the_keys_at_the_slider(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     move(chromium, {0: 3})
     chromium.run("document.querySelector('.reset:not([hidden])').focus()")
     press(chromium, " ", 32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,27 +14,11 @@ from programs import needs_browser, needs_engine_for_browsers
 from tightlink.console import quantity
 from tightlink.laboratory import write
 
-if TYPE_CHECKING:
-    pass
-
-
 pytestmark = [needs_browser, needs_engine_for_browsers]
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
-    """A laboratory of one flow, and its sliders."""
-    from tightlink.laboratory import page
-
-    scenario = tl.loads(one_flow)
-    folder = tmp_path_factory.mktemp("lab")
-    name = "one </script><b>flow"
-    file = write(folder / "one.html", scenario, title=name, text="Try {set: link.bottleneck.queue=5 packets}.")
-    return file, page.data(scenario, title=name)["sliders"]
-
-
-def test_nothing_is_fetched_and_names_are_text(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_nothing_is_fetched_and_names_are_text(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     assert chromium.console == []
     assert [url for url in chromium.requests if not url.startswith(("file:", "blob:", "about:"))] == []
     assert chromium.run("document.querySelector('h1').textContent") == "one </script><b>flow"
@@ -46,21 +29,21 @@ def test_nothing_is_fetched_and_names_are_text(one: tuple[Path, Any], chromium: 
     assert chromium.run("fetch('https://example.org').then(() => 'fetched', () => 'refused')") == "refused"
 
 
-def test_the_file_is_small(one: tuple[Path, Any]) -> None:
+def test_the_file_is_small(lab: Path) -> None:
     import gzip
 
-    assert len(gzip.compress(one[0].read_bytes())) < 1_000_000
+    assert len(gzip.compress(lab.read_bytes())) < 1_000_000
 
 
 def test_totals_are_those_of_the_command_line(
-    one: tuple[Path, Any], chromium: Page, one_flow: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    lab: Path, chromium: Page, one_flow: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from tightlink.commands.run_output import print_summary
 
     endless = tl.loads(one_flow)
     sized = endless.set("traffic.ftp.bytes", "100 kB")
     drawn = []
-    for scenario, file in ((endless, one[0]), (sized, write(tmp_path / "sized.html", sized))):
+    for scenario, file in ((endless, lab), (sized, write(tmp_path / "sized.html", sized))):
         opened(chromium, file)
         print_summary(tl.simulate(scenario))
         printed = capsys.readouterr().out.split("\n\n")
@@ -75,9 +58,9 @@ def test_totals_are_those_of_the_command_line(
     assert ["mean completion time" in each for each in drawn] == [False, True]
 
 
-def test_numbers_are_written_as_the_command_line_writes_them(one: tuple[Path, Any], chromium: Page) -> None:
+def test_numbers_are_written_as_the_command_line_writes_them(lab: Path, chromium: Page) -> None:
     """JavaScript rounds what lies exactly between two numbers to the larger one, Python to the even one."""
-    opened(chromium, one[0])
+    opened(chromium, lab)
     halves = [41785.0, 1912500.0, 41775.0, 0.5, 999_950.0]
     values = {
         "goodput_bps": halves,
@@ -125,10 +108,9 @@ def test_what_a_processor_drops_is_among_the_totals(
         assert line.split() == " ".join(written).split()
 
 
-def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
-    file, sliders = one
-    opened(chromium, file)
-    found = move(chromium, position(sliders, "link.bottleneck.rate", "4 Mbit/s"))
+def test_a_move_a_button_and_a_link(lab: Path, chromium: Page, one_flow: str) -> None:
+    opened(chromium, lab)
+    found = move(chromium, position(chromium, "link.bottleneck.rate", "4 Mbit/s"))
     assert found["digest"] == tl.simulate(tl.loads(one_flow).set("link.bottleneck.rate", "4 Mbit/s")).manifest["digest"]
     runs = found["runs"]
     chromium.run("document.querySelector('button.set').click()")
@@ -139,21 +121,19 @@ def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_f
     # The address of the page is a link to this state.
     fragment = chromium.wait("location.hash.includes('queue') && location.hash")
     assert "rate=4%20Mbit%2Fs" in fragment
-    assert opened(chromium, file, fragment=fragment)["digest"] == digest
+    assert opened(chromium, lab, fragment=fragment)["digest"] == digest
     assert chromium.run("[...document.querySelectorAll('.totals small')].some((cell) => cell.textContent)") is False
-    move(chromium, position(sliders, "link.bottleneck.rate", "2 Mbit/s"))
+    move(chromium, position(chromium, "link.bottleneck.rate", "2 Mbit/s"))
     assert chromium.run(
         "[...document.querySelectorAll('.totals small')].some((cell) => cell.textContent.includes('%'))"
     )
 
 
 @pytest.mark.parametrize("fragment", ["#100%", "#link.bottleneck.rate=4%20Mbit%2Fs&loss=1%"])
-def test_a_link_that_was_cut_opens_the_page(
-    fragment: str, one: tuple[Path, Any], chromium: Page, one_flow: str
-) -> None:
+def test_a_link_that_was_cut_opens_the_page(fragment: str, lab: Path, chromium: Page, one_flow: str) -> None:
     rate = "4 Mbit/s" if "rate" in fragment else "2 Mbit/s"
     wanted = tl.loads(one_flow).set("link.bottleneck.rate", rate)
-    assert opened(chromium, one[0], fragment=fragment)["digest"] == tl.simulate(wanted).manifest["digest"]
+    assert opened(chromium, lab, fragment=fragment)["digest"] == tl.simulate(wanted).manifest["digest"]
     assert chromium.console == []
 
 
@@ -220,8 +200,8 @@ def test_a_slider_over_the_duration(chromium: Page, tmp_path: Path, one_flow: st
     assert chromium.run(labels) == ["time", "ftp", "ftp in flight"]
 
 
-def test_memory_stays_bounded(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_memory_stays_bounded(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     sizes = chromium.run(f"""(async () => {{
         const lab = {LAB}.laboratory, engine = lab.make(), sizes = [];
         for (let run = 0; run < 60; run += 1) {{

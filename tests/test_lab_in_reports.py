@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 import tightlink as tl
 from browser import Page
 from programs import needs_browser, needs_engine_for_browsers

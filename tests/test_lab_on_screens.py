@@ -7,33 +7,16 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import tightlink as tl
 from browser import Page
-from lab_pages import BEYOND, move, opened, press, unfold
+from lab_pages import BEYOND, move, opened, press, sized, unfold
 from programs import need, needs_browser, needs_engine_for_browsers
 from tightlink.laboratory import write
 
-if TYPE_CHECKING:
-    pass
-
-
 pytestmark = [needs_browser, needs_engine_for_browsers]
-
-
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
-    """A laboratory of one flow, and its sliders."""
-    from tightlink.laboratory import page
-
-    scenario = tl.loads(one_flow)
-    folder = tmp_path_factory.mktemp("lab")
-    name = "one </script><b>flow"
-    file = write(folder / "one.html", scenario, title=name, text="Try {set: link.bottleneck.queue=5 packets}.")
-    return file, page.data(scenario, title=name)["sliders"]
 
 
 #: Texts that differ too little from what is behind them: WCAG 2.2, success criterion 1.4.3, asks for a ratio of 4.5.
@@ -54,18 +37,15 @@ PALE = """(() => {
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> None:  # noqa: FBT001
-    chromium.size(400, 800, dark=dark)
-    try:
-        opened(chromium, one[0])
+def test_a_phone_takes_it(dark: bool, lab: Path, chromium: Page) -> None:  # noqa: FBT001
+    with sized(chromium, 400, 800, dark=dark):
+        opened(chromium, lab)
         unfold(chromium)
         assert chromium.run("document.documentElement.scrollWidth") <= 400
         assert chromium.run(BEYOND) == []
         assert chromium.run(PALE) == []
         ground = chromium.run("getComputedStyle(document.body).backgroundColor")
         assert (ground == "rgb(20, 23, 27)") is dark
-    finally:
-        chromium.size(1200, 1000)
 
 
 @pytest.mark.parametrize("width", [400, 800])
@@ -76,36 +56,27 @@ def test_long_names_do_not_widen_it(width: int, chromium: Page, tmp_path: Path) 
         link.{name} = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }}
         traffic.{name[:-1]} = {{ kind = "bulk", flows = 2, from = "a", to = "b" }}
     """)
-    chromium.size(width, 800)
-    try:
+    with sized(chromium, width, 800):
         opened(chromium, write(tmp_path / "lab.html", scenario))
         unfold(chromium)
         assert chromium.run("document.documentElement.scrollWidth") <= width
         assert chromium.run(BEYOND) == []
-    finally:
-        chromium.size(1200, 1000)
 
 
-def test_what_is_unfolded_follows_the_width(one: tuple[Path, Any], chromium: Page) -> None:
-    opened(chromium, one[0])
+def test_what_is_unfolded_follows_the_width(lab: Path, chromium: Page) -> None:
+    opened(chromium, lab)
     unfold(chromium)
-    try:
-        for width in (400, 1200):
-            chromium.size(width, 800)
+    for width in (400, 1200):
+        with sized(chromium, width, 800):
             drawn = "[...document.querySelectorAll('details .uplot')].map((each) => each.clientWidth)"
             chromium.wait(f"{drawn}.every((wide) => wide > {0.6 * width} && wide < {width})")
             assert chromium.run("document.documentElement.scrollWidth") <= width
-    finally:
-        chromium.size(1200, 1000)
 
 
-def test_paper_has_values_in_place_of_sliders_and_is_never_dark(
-    one: tuple[Path, Any], chromium: Page, tmp_path: Path
-) -> None:
+def test_paper_has_values_in_place_of_sliders_and_is_never_dark(lab: Path, chromium: Page, tmp_path: Path) -> None:
     need("pdftotext")
-    chromium.size(1200, 1000, dark=True)
-    try:
-        opened(chromium, one[0])
+    with sized(chromium, 1200, 1000, dark=True):
+        opened(chromium, lab)
         unfold(chromium)
         shown_ = "document.querySelector('#chart-queue canvas').toDataURL()"
         before = chromium.run(shown_)
@@ -127,16 +98,13 @@ def test_paper_has_values_in_place_of_sliders_and_is_never_dark(
         # Afterwards all is as it was.
         chromium.wait(f"{shown_} === {json.dumps(before)}")
         assert chromium.run("document.querySelector('details [role=status]').textContent") == said
-    finally:
-        chromium.size(1200, 1000)
 
 
 @pytest.mark.parametrize("width", [400, 700, 880, 1120, 1400])
-def test_tables_wrap_or_scroll(width: int, one: tuple[Path, Any], chromium: Page) -> None:
+def test_tables_wrap_or_scroll(width: int, lab: Path, chromium: Page) -> None:
     """880 is what a notebook leaves on a screen of 1400 when its files are shown beside it."""
-    chromium.size(width, 1000)
-    try:
-        opened(chromium, one[0])
+    with sized(chromium, width, 1000):
+        opened(chromium, lab)
         assert chromium.run("document.documentElement.scrollWidth") <= width
         boxes = chromium.run(
             "[...document.querySelectorAll('.wide')].map((each) => each.scrollWidth - each.clientWidth)"
@@ -156,5 +124,3 @@ def test_tables_wrap_or_scroll(width: int, one: tuple[Path, Any], chromium: Page
             box = f"document.querySelectorAll('.wide')[{number}]"
             assert chromium.run(f"{box}.scrollLeft") >= min(hidden, 1)
             assert chromium.run(f"{box}.getBoundingClientRect().right") <= width
-    finally:
-        chromium.size(1200, 1000)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from browser import Page
 from programs import needs_browser
 from report_pages import told
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = needs_browser
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from programs import CHROMIUM, need, needs_browser
 from report_pages import with_wide_table
 from tightlink import report
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = needs_browser
 

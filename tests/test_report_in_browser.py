@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -16,10 +15,6 @@ from programs import needs_browser
 from report_pages import CLAIMS, drawn, opened, with_script
 from tightlink import report
 from tightlink.report import charts
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = needs_browser
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -14,10 +13,6 @@ from programs import needs_browser
 from report_pages import opened
 from tightlink import report
 from tightlink.report import charts
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = needs_browser
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,10 +16,6 @@ from tightlink.analysis.responses import clusters, correlation, outliers, ranks
 from tightlink.analysis.responses import fairness as shares
 from tightlink.analysis.responses import pca as components
 from tightlink.report import charts
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = needs_browser
 COMPARED = Path(__file__).parent.parent / "examples" / "controls-compared.csv"
