@@ -177,6 +177,14 @@ def mixed() -> str:
     return MIXED
 
 
+@pytest.fixture(scope="session")
+def four_flows() -> Run:
+    """A run of four flows over one link, to which tests of comparisons compare others."""
+    from compared import BASE
+
+    return tl.simulate(tl.loads(BASE))
+
+
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A browser, for the tests of a module."""
