@@ -149,6 +149,12 @@ def one_flow() -> str:
     return ONE_FLOW
 
 
+@pytest.fixture(scope="session")
+def scenario(one_flow: str) -> Scenario:
+    """One TCP flow over one link, for a second."""
+    return tl.loads(one_flow).set("duration", "1 s")
+
+
 @pytest.fixture
 def file(one_flow: str, tmp_path: Path) -> Path:
     """A file with the scenario of one flow."""

@@ -344,7 +344,7 @@ def test_changes(key: str, value: object, sentence: str | None) -> None:
     with pytest.raises(tl.ScenarioError) as caught:
         tl.loads(BASE, file="base.toml", set={key: value}).resolve()
     assert str(caught.value).startswith("set: ")
-    # What is proposed is as the option has it; in Python it is as Python has it (`test_from_python`).
+    # What is proposed is as the option has it; in Python it is as Python has it (`test_python_names`).
     message = str(caught.value.of_command())
     assert sentence in message
     assert message.startswith("--set: ")

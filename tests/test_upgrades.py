@@ -31,11 +31,6 @@ VARY = "link.bottleneck.queue=5 packets,20 packets"
 
 
 @pytest.fixture
-def scenario(one_flow: str) -> tl.Scenario:
-    return tl.loads(one_flow).set("duration", "1 s")
-
-
-@pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
     """Does something as a version did whose engine had the behaviour before."""
 
