@@ -222,6 +222,21 @@ def over_time(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tl.report.run_report(tl.simulate(scenario).save(tmp_path_factory.mktemp("over-time") / "run"))
 
 
+@pytest.fixture(scope="module")
+def small_pack() -> Iterator[None]:
+    """The pack of evaluations on slower paths, with fewer seeds."""
+    from evaluations import SEEDS
+    from tightlink.studies.evaluation.setup import alone, competing, pack, path
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alone, "RATES_MBIT", (10,))
+        patch.setattr(alone, "RTTS_MS", (10, 50))
+        patch.setattr(alone, "RAMP", path.Path(rate_mbit=20, rtt_ms=100))
+        patch.setattr(competing, "PATHS", (competing.SLOW,))
+        patch.setattr(pack, "SEEDS", SEEDS)
+        yield
+
+
 @pytest.fixture
 def controlled() -> Scenario:
     """A flow of which tests exchange the congestion control, over one link."""
