@@ -19,6 +19,7 @@ import pytest
 
 import tightlink as tl
 from ports import unused_port
+from scenario_texts import NOISE
 from tightlink import cli
 from tightlink.experiment import cluster
 from tightlink.experiment.execute import execute
@@ -30,10 +31,6 @@ from tightlink.studies.congestion_control.setup.experiment import Size, experime
 from waiting import soon
 
 distributed = pytest.importorskip("distributed")
-
-NOISY = """\
-traffic.noise = { kind = "on-off", from = "sender", to = "receiver", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
-"""
 
 
 @contextlib.contextmanager
@@ -92,7 +89,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: str) -> None:
     """Its runs go to the other one, and everything is the same, byte by byte, as without a cluster."""
-    base = tl.loads(one_flow + NOISY).set("duration", "200 s")
+    base = tl.loads(one_flow + NOISE).set("duration", "200 s")
     plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=20)
     with _worker(scheduler), _worker(scheduler) as second:
 
@@ -150,7 +147,7 @@ def test_no_scheduler(
 
 def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What is finished is kept, and the same command continues from there."""
-    base = tl.loads(one_flow + NOISY).set("duration", "200 s")
+    base = tl.loads(one_flow + NOISE).set("duration", "200 s")
     # More than go to the worker at a time.
     plan = Plan.of(base, replications=100, vary={"link.bottleneck.queue": ["5 packets"]})
     told: list[ExperimentProgress] = []

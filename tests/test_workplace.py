@@ -16,13 +16,12 @@ from pathlib import Path
 import pytest
 
 import tightlink as tl
+from sweeps import WINDOW, contents
 from tightlink import cli
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import occupied
 from tightlink.files import write_text
 from tightlink.studies.study import Report, Study
-
-WINDOW = "traffic.ftp.tcp.window"
 
 
 @pytest.fixture
@@ -34,14 +33,6 @@ def file(one_flow: str, tmp_path: Path) -> Path:
 
 def _command(file: Path, folder: Path) -> list[str]:
     return ["sweep", str(file), "--vary", f"{WINDOW}=2 packets..7 packets", "-o", str(folder)]
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != "report.html"
-    }
 
 
 @pytest.mark.parametrize(
@@ -149,7 +140,7 @@ def test_a_full_disk(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     """Wherever a sweep meets it: one sentence, nothing half written, and a later call continues."""
     whole = tmp_path / "whole"
     assert cli.main(_command(file, whole)) == 0
-    expected = _contents(whole)
+    expected = contents(whole)
     sizes = {name: len(content) for name, content in expected.items()}
     run = max(size for name, size in sizes.items() if name.startswith("runs/"))
     assert sizes["tables/series.parquet"] > run
@@ -168,11 +159,11 @@ def test_a_full_disk(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert name in said
         assert "file too large" in said
         # What is there is whole, and no part of what was not written.
-        assert {each: content for each, content in _contents(out).items() if each != "sweep.json"}.items() <= {
+        assert {each: content for each, content in contents(out).items() if each != "sweep.json"}.items() <= {
             **expected
         }.items()
     assert cli.main(_command(file, out)) == 0
-    assert _contents(out) == expected
+    assert contents(out) == expected
 
 
 def test_a_full_disk_under_a_single_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
