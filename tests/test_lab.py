@@ -7,6 +7,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import networkx as nx
 import pytest
 
 import tightlink as tl
@@ -361,3 +362,25 @@ def test_nothing_else_is_overwritten(one_flow: str, tmp_path: Path, monkeypatch:
     file = page.write(tmp_path / "b.html", tl.loads(one_flow), sliders=["seed=1,2"])
     before = file.read_bytes()
     assert page.write(file, tl.loads(one_flow), sliders=["seed=1,2"]).read_bytes() == before
+
+
+def test_a_network_of_a_file_is_found_beside_its_scenario(
+    said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``topology.net.file`` is relative to the scenario, wherever the command is typed."""
+    there, here = tmp_path / "there", tmp_path / "here"
+    for folder in (there, here):
+        folder.mkdir()
+    nx.write_graphml_xml(nx.relabel_nodes(nx.path_graph(3), dict(enumerate("abc"))), there / "net.graphml")
+    (there / "net.toml").write_text("""
+        duration = "1 s"
+        topology.net = { kind = "graph", file = "net.graphml", link = { rate = "10 Mbit/s", delay = "1 ms" } }
+        traffic.t = { kind = "bulk", from = "net.a", to = "net.c" }
+    """)
+    monkeypatch.chdir(here)
+    for sliders in ([], ["--slider", "traffic.t.flows=1..4"]):
+        assert said("lab", "../there/net.toml", "-o", f"{len(sliders)}.html", *sliders) == (
+            0,
+            f"{len(sliders)}.html\n",
+            "",
+        )

@@ -107,7 +107,8 @@ def test_long_names_do_not_widen_a_narrow_page(chromium: Page, tmp_path: Path) -
     dots = pl.DataFrame(
         {"loss": [0.01, 0.02], "goodput_bps": [2e6, 1e6], "kind": ["lossy and long", "lossy and short"]}
     )
-    theory = pl.concat([dots.with_columns(of=pl.lit(name)) for name in ("what theory says", "what the document says")])
+    said = ("what theory says", "what the document says", "what others say")
+    theory = pl.concat([dots.with_columns(of=pl.lit(name)) for name in said])
     legends = charts.points(dots, "loss", "goodput_bps", by="kind", curves=theory, curve="of")
     sections = [report.Section("Titled", "", [report.Chart(titled), report.Chart(legends)])]
     beyond = """[...document.querySelectorAll('svg.marks text')].filter((each) => {

@@ -323,3 +323,14 @@ def test_lines_of_a_slow_line_are_of_whole_packets() -> None:
     spec, caption = _chart(over_time.section(seen, again=True))
     assert "round-trip time (ms)" not in _panels(spec)
     assert "observed every 1 s" in caption
+
+
+@pytest.mark.parametrize("queue", ["20 packets", "5 packets"])
+def test_the_first_sentences_count_losses_where_there_are_any(one_flow: str, queue: str, tmp_path: Path) -> None:
+    """Of one datagram that came it was said that 0 of 1 packets were lost."""
+    run = tl.simulate(tl.loads(one_flow).set("link.bottleneck.queue", queue), tr=tmp_path / "run.tr")
+    dropped, sent = run.flows.select("packets_dropped", "packets_sent").row(0)
+    assert bool(dropped) == (queue == "5 packets")
+    for lead in (runs.lead(run), runs.lead(tl.capture(tmp_path / "run.tr"))):
+        assert not re.search(r"  |\.\.|; *\.", lead)
+        assert (f"{dropped} of {sent:,} packets were lost." in lead) == ("lost" in lead) == bool(dropped)

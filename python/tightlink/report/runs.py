@@ -14,7 +14,7 @@ from tightlink.diagnosis.delay_variation import with_delay_variation
 from tightlink.experiment.fairness import fairness
 from tightlink.experiment.metrics import of_each_flow
 from tightlink.lazy import pl
-from tightlink.numbers import grouped, several
+from tightlink.numbers import several
 from tightlink.plots.observed import observed
 from tightlink.plots.overview import spread
 from tightlink.reduce import rate_together
@@ -87,7 +87,7 @@ def lead(run: Run) -> str:
         found = (
             f"{several(run.flows.height, 'flow')} and {several(links.height, 'link')} until {run.manifest['end_s']:g} s"
         )
-        return f"A trace of ns-2: {found}. {grouped(lost)} of {grouped(sent)} packets were lost."
+        return ". ".join(filter(None, [f"A trace of ns-2: {found}", users.losses(lost, sent, "packet")])) + "."
     busiest = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
     share = percent(busiest["utilization"] or 0.0)
     where = f"The busiest link is {busiest['link']}, in use {share} of {_of_what(run, busiest['link'])}."
@@ -102,7 +102,8 @@ def lead(run: Run) -> str:
     goodput = rounded(rate_together(flows) or 0.0, units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
     many = f"{transfers.lead(run) or several(flows.height, 'flow')}, {ran}"
-    return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
+    total = "; ".join(filter(None, [f"Goodput {goodput} in all", users.losses(lost, sent, "packet")]))
+    return f"{many}. {total}. {where}"
 
 
 def _of_what(run: Run, link: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from tightlink.analysis.responses.nist import RESPONSES, over_time, responses
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
-from tightlink.numbers import grouped
+from tightlink.numbers import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.run import Run
@@ -28,6 +28,15 @@ def sections(run: Run) -> list[Section]:
     return found
 
 
+def losses(lost: int, sent: int, word: str) -> str:
+    """How many of what was sent were lost, or nothing where none was.
+
+    >>> losses(1, 1200, "packet"), losses(7, 1200, "packet"), losses(0, 1, "packet")
+    ('1 of 1,200 packets was lost', '7 of 1,200 packets were lost', '')
+    """
+    return f"{grouped(lost)} of {several(sent, word)} {'was' if lost == 1 else 'were'} lost" if lost else ""
+
+
 def lead(run: Run) -> str | None:
     """Users and datagrams in a sentence each; nothing of runs without them."""
     said = []
@@ -46,7 +55,8 @@ def lead(run: Run) -> str | None:
     if "scatter" in run.tables:
         scatter = run.scatter
         sent, dropped = int(scatter["packets_sent"].sum()), int(scatter["packets_dropped"].sum())
-        said.append(f"{grouped(dropped)} of {grouped(sent)} datagrams were lost.")
+        if dropped:
+            said.append(f"{losses(dropped, sent, 'datagram')}.")
     return " ".join(said) or None
 
 

@@ -99,7 +99,9 @@ def points(  # noqa: PLR0913
             paint.shorthand = curve
             lines = lines.encode(color=paint, opacity=alt.OpacityValue(_PALE))
         elif curve is not None:
-            lines = lines.encode(strokeDash=alt.StrokeDash(curve, type="nominal", legend=alt.Legend(**_DASHES)))
+            names = curves[curve].unique(maintain_order=True).to_list()
+            legend = alt.Legend(**_DASHES, columns=legend_columns(names))
+            lines = lines.encode(strokeDash=alt.StrokeDash(curve, type="nominal", legend=legend))
         layers.insert(0, lines)
     return finished(alt.LayerChart(layer=layers), height, title=title, width=width)
 
