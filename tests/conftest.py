@@ -35,17 +35,18 @@ if TYPE_CHECKING:
 #: What takes longest, the longest first: a worker that begins one of them last leaves the others idle. Those of
 #: `make test`, by `pytest --durations=0`.
 LONGEST: Final = (
-    "test_docs.py", "test_stored_responses.py", "test_lab_digests.py", "test_lab_in_browser.py", "test_report_in_browser.py",
-    "test_oscillation.py", "test_congestion_control.py", "test_entry.py", "test_predict.py", "test_evaluate.py",
-    "test_l4s.py", "test_measure.py", "test_sweep.py", "test_one_flow.py", "test_diagnosis_of_transfers.py",
-    "test_relay.py", "test_synchronization.py", "test_attacks.py", "test_measure_path.py", "test_router_response.py",
-    "test_tables_of_commands.py", "test_markov.py", "test_predict_path.py", "test_cluster.py", "test_against_ns2.py",
-    "test_pcap_in_tshark.py", "test_effect_figures.py", "test_saturation.py", "test_network_congestion.py",
+    "test_docs.py", "test_stored_responses.py", "test_lab_digests.py", "test_oscillation.py",
+    "test_congestion_control.py", "test_entry.py", "test_predict.py", "test_evaluate.py", "test_l4s.py",
+    "test_one_flow.py", "test_diagnosis_of_transfers.py", "test_relay.py", "test_synchronization.py", "test_attacks.py",
+    "test_measure_path.py", "test_router_response.py", "test_tables_of_commands.py", "test_markov.py",
+    "test_predict_path.py", "test_cluster.py", "test_against_ns2.py", "test_pcap_in_tshark.py",
+    "test_report_in_browser.py", "test_effect_figures.py", "test_saturation.py", "test_network_congestion.py",
     "test_lab_in_reports.py", "test_congestion_basics.py", "test_link_saturation.py", "test_diagnosis.py",
-    "test_bulk_throughput.py", "test_measure_grid.py", "test_traffic.py", "test_large_runs.py",
-    "test_capture_against_tshark.py", "test_terminal.py", "test_comparison.py", "test_against_linux.py",
-    "test_testbed.py", "test_transfers.py", "test_checksums.py", "test_bulk_throughput_live.py",
-    "test_links_in_a_row.py", "test_measure_paced.py", "test_diagnosis_of_access.py", "test_capture.py",
+    "test_bulk_throughput.py", "test_measure_command.py", "test_measure.py", "test_responses_in_browser.py",
+    "test_measure_grid.py", "test_traffic.py", "test_large_runs.py", "test_capture_against_tshark.py",
+    "test_terminal.py", "test_sweep.py", "test_lab_on_screens.py", "test_lab_in_browser.py", "test_narrow_reports.py",
+    "test_printed_reports.py", "test_against_linux.py", "test_testbed.py", "test_transfers.py", "test_checksums.py",
+    "test_bulk_throughput_live.py", "test_links_in_a_row.py", "test_measure_paced.py", "test_diagnosis_of_access.py",
     "test_regimes.py", "test_cli.py",
 )  # fmt: skip
 
