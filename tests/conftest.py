@@ -38,7 +38,7 @@ LONGEST: Final = (
     "test_docs.py", "test_stored_responses.py", "test_lab_digests.py", "test_oscillation.py",
     "test_congestion_control.py", "test_entry.py", "test_predict.py", "test_evaluate.py", "test_l4s.py",
     "test_one_flow.py", "test_diagnosis_of_fabrics.py", "test_relay.py", "test_synchronization.py", "test_attacks.py",
-    "test_measure_path.py", "test_router_response.py", "test_tables_of_commands.py", "test_markov.py",
+    "test_measure_path.py", "test_router_response.py", "test_tables_of_commands.py", "test_markov_of_users.py",
     "test_predict_path.py", "test_cluster.py", "test_against_ns2.py", "test_pcap_in_tshark.py",
     "test_report_in_browser.py", "test_effect_figures.py", "test_saturation.py", "test_network_congestion.py",
     "test_lab_in_reports.py", "test_congestion_basics.py", "test_link_saturation.py", "test_diagnosis.py",

@@ -1,13 +1,10 @@
-"""Markov chains: textbook answers, derivatives against differences, estimates against the truth, runs."""
+"""Markov chains: textbook answers, derivatives against differences, cut sets, what is no chain."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -18,18 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightlink as tl
-from tightlink import cli, plots
-from tightlink.analysis.markov import (
-    Chain,
-    Piece,
-    PiecewiseChain,
-    degraded,
-    from_log,
-    from_users,
-    minimal_cut_sets,
-    perturbed,
-    ranked,
-)
+from tightlink.analysis.markov import Chain, Piece, PiecewiseChain, degraded, minimal_cut_sets, perturbed, ranked
 from tightlink.analysis.markov.sensitivity import (
     arrivals_derivative,
     long_run,
@@ -37,8 +23,6 @@ from tightlink.analysis.markov.sensitivity import (
     slowest,
     slowest_derivative,
 )
-from tightlink.analysis.markov.users import by_counts
-from tightlink.run import Framed
 
 #: J. G. Kemeny, J. L. Snell, Finite Markov Chains, 1960: the weather in the Land of Oz.
 OZ = Chain(("rain", "nice", "snow"), np.array([[2, 1, 1], [2, 0, 2], [1, 1, 2]]) / 4)
@@ -258,128 +242,6 @@ def test_cut_sets_are_all_and_minimal(edges: set[tuple[int, int]]) -> None:
     assert min(map(len, found), default=4) == smallest or smallest > 3
 
 
-def walks(chain: Chain, entities: int, steps: int, seed: int) -> pl.DataFrame:
-    """A log of so many entities, all in the first state at time 0."""
-    random = np.random.default_rng(seed)
-    edges = chain.matrix.cumsum(axis=1)
-    state = np.zeros(entities, dtype=int)
-    rows = [(entity, 0.0, chain.states[0]) for entity in range(entities)]
-    for step in range(1, steps + 1):
-        after = np.minimum((random.random(entities)[:, None] > edges[state]).sum(axis=1), len(edges) - 1)
-        rows += [(int(e), 0.5 * step, chain.states[after[e]]) for e in np.flatnonzero(after != state)]
-        state = after
-    return pl.DataFrame(rows, ["entity", "time_s", "state"], orient="row")
-
-
-def test_an_estimated_chain_comes_to_the_true_one() -> None:
-    true = Chain(
-        ("waiting", "working", "completed", "failed"),
-        np.array([[0.7, 0.3, 0, 0], [0.05, 0.8, 0.12, 0.03], [0, 0, 1, 0], [0, 0, 0, 1]]),
-    )
-    errors = []
-    for entities in (50, 5000):
-        chains = from_log(walks(true, entities, 30, seed=3), step_s=0.5)
-        assert (chains.entities, chains.skipped) == (entities, 0)
-        order = [chains.states.index(state) for state in true.states]
-        found = chains.pieces[0].chain.matrix[np.ix_(order, order)]
-        errors.append(np.abs(found - true.matrix).max())
-    assert errors[1] < 0.005 < errors[0]
-    # Nine in ten of the intervals at the least hold the truth, and they are 95 % ones.
-    hits = []
-    for seed in range(25):
-        table = from_log(walks(true, 100, 30, seed), step_s=0.5).pieces[0].table()
-        hits += [
-            row["low"] <= true.probability((row["from"], row["to"])) <= row["high"]
-            for row in table.iter_rows(named=True)
-        ]
-    assert 0.9 < np.mean(hits) < 0.99
-    agreement = chains.agreement()
-    assert (agreement["within"] > 0.9).all()
-    assert chains.arrivals("completed") == pytest.approx(float(chains.observed["completed"][-1]), abs=0.01)
-
-
-def test_pieces_of_a_log_have_chains_of_their_own() -> None:
-    calm = Chain(("busy", "completed"), np.array([[0.95, 0.05], [0.0, 1.0]]))
-    log = walks(calm, 2000, 20, seed=1)
-    # From 10 s on nothing is completed any more.
-    chains = from_log(log.vstack(pl.DataFrame({"entity": [0], "time_s": [20.0], "state": ["completed"]})), 0.5,
-                    {"work": (0.0, 10.0)})  # fmt: skip
-    assert [(piece.name, piece.begin_s, piece.end_s) for piece in chains.pieces] == [
-        ("work", 0.0, 10.0), ("after work", 10.0, 20.0),
-    ]  # fmt: skip
-    work, after = (piece.chain.matrix[0, 1] for piece in chains.pieces)
-    assert work == pytest.approx(0.05, abs=0.005)
-    assert after < 0.001
-    assert chains.steps(chains.pieces[0]) == 20
-    with pytest.raises(tl.TightlinkError, match="period b begins before a ends"):
-        from_log(log, 0.5, {"a": (0.0, 5.0), "b": (4.0, 6.0)})
-
-
-def test_who_enters_the_state_that_it_is_in_stays() -> None:
-    log = pl.DataFrame({"entity": [1] * 3, "time_s": [0, 1, 2], "state": ["a", "a", "b"]})
-    chains = from_log(log, 1.0)
-    assert chains.pieces[0].counts.tolist() == [[1, 1], [0, 0]]
-    assert {state: counts.tolist() for state, counts in chains.arrivals_observed.items()} == {"a": [0, 0], "b": [0, 1]}
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(1, 4), st.floats(0, 20), st.sampled_from("xyz")), min_size=2, max_size=30),
-    st.floats(0.3, 3),
-)
-def test_nothing_of_a_log_is_lost(rows: list[tuple[int, float, str]], step: float) -> None:
-    log = pl.DataFrame(rows, ["entity", "time_s", "state"], orient="row")
-    if float(log["time_s"].max()) - float(log["time_s"].min()) < 1e-3:  # type: ignore[arg-type]
-        return
-    chains = from_log(log, step, {"middle": (5.0, 12.0)})
-    assert chains.entities == log["entity"].n_unique()
-    np.testing.assert_allclose(chains.observed.select(chains.states).to_numpy().sum(axis=1), 1)
-    times = chains.observed["time_s"]
-    assert chains.pieces[-1].end_s == times[-1]
-    for piece in chains.pieces:
-        np.testing.assert_allclose(piece.chain.matrix.sum(axis=1), 1)
-        assert piece.counts.sum() == chains.entities * chains.steps(piece)
-    # Looked at by hand: the last state entered until each time.
-    for entity in log["entity"].unique():
-        own = log.filter(pl.col("entity") == entity).sort("time_s", maintain_order=True)
-        for time in times:
-            seen = own.filter(pl.col("time_s") <= time + 1e-9 * step)
-            state = seen["state"][-1] if seen.height else "not begun"
-            assert state in chains.states
-            assert chains.observed.filter(pl.col("time_s") == time)[state][0] > 0
-
-
-@pytest.mark.parametrize(
-    ("log", "step", "wrong"),
-    [
-        ({"entity": [], "time_s": [], "state": []}, 1.0, "no rows: expected one for each state that is entered"),
-        ({"entity": [1], "state": ["a"]}, 1.0, "no column time_s among entity, state"),
-        (
-            {"entity": [1, 1], "time_s": [0.0, None], "state": ["a", "b"]},
-            1.0,
-            "row 2: time_s: expected a number in each row",
-        ),
-        (
-            {"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", None]},
-            1.0,
-            "row 2: state: expected a value in each row",
-        ),
-        ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, 0.0, "a step of 0 s: expected one above zero"),
-        ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, math.nan, "a step of nan s"),
-        ({"entity": [1, 2], "time_s": [3.0, 3.0], "state": ["a", "b"]}, 1.0, "0 steps of 1 s in the log"),
-        ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, 1e-9, "1,000,000,000 steps of 1e-09 s"),
-        (
-            {"entity": list(range(60)), "time_s": list(range(60)), "state": [str(n) for n in range(60)]},
-            1.0,
-            "61 states: expected at most 50",
-        ),
-    ],
-)
-def test_logs_that_are_none(log: dict[str, list[Any]], step: float, wrong: str) -> None:
-    with pytest.raises(tl.TightlinkError, match=wrong):
-        from_log(pl.DataFrame(log), step)
-
-
 def test_bad_chains() -> None:
     with pytest.raises(tl.TightlinkError, match="row b: expected probabilities that sum to 1"):
         Chain(("a", "b"), np.array([[1.0, 0.0], [0.5, 0.6]]))
@@ -387,175 +249,3 @@ def test_bad_chains() -> None:
         Chain(("a", "b"), np.array([[1.0, 0.0]]))
     with pytest.raises(tl.TightlinkError, match='no state "sun": expected one of rain, nice, snow'):
         OZ.probability_of("sun")
-
-
-def users(**columns: list[int]) -> pl.DataFrame:
-    count = len(columns["sources_thinking"])
-    counts = dict.fromkeys(("transfers_completed", "connections_failed", "transfers_abandoned"), [0] * count)
-    return pl.DataFrame({"time_s": [2.0 * (place + 1) for place in range(count)]} | counts | columns)
-
-
-def test_sources_by_conservation() -> None:
-    """Ten sources, two intervals, in which every move can be told by hand."""
-    chains = by_counts(
-        users(
-            sources_thinking=[5, 6], sources_connecting=[2, 1], sources_transmitting=[3, 3],
-            transfers_completed=[1, 2], connections_failed=[0, 1],
-        ),
-        {},
-    )  # fmt: skip
-    assert chains.states == ("thinking", "connecting", "transmitting", "completed", "failed")
-    arrived = {state: chains.arrivals_observed[state].tolist() for state in chains.states}
-    # Five think less and one came back: six began. Then one thinks more, and three came back: two began.
-    assert arrived == {
-        "thinking": [1, 3], "connecting": [6, 2], "transmitting": [4, 2], "completed": [1, 2], "failed": [0, 1],
-    }  # fmt: skip
-    (piece,) = chains.pieces
-    per_interval = round(2.0 / chains.step_s)
-    # Connecting holds 1 and then 1.5 sources on average, of which seven leave: no more than half of them in a step.
-    assert per_interval == 6
-    assert piece.chain.probability(("connecting", "transmitting")) == pytest.approx(6 / (2.5 * per_interval))
-    assert piece.chain.probability(("connecting", "failed")) == pytest.approx(1 / (2.5 * per_interval))
-    assert piece.chain.probability(("transmitting", "completed")) == pytest.approx(3 / (4.5 * per_interval))
-    assert piece.chain.probability(("thinking", "connecting")) == pytest.approx(8 / (13 * per_interval - 4))
-    np.testing.assert_allclose(chains.observed.select(chains.states).to_numpy().sum(axis=1), 1)
-
-
-def test_users_that_cannot_be_told() -> None:
-    with pytest.raises(tl.TightlinkError, match="1 intervals: expected at least two"):
-        by_counts(users(sources_thinking=[5], sources_connecting=[2], sources_transmitting=[3]), {})
-
-
-def _crowded(seed: int) -> tl.Run:
-    crowded = tl.FourTier(
-        duration="60 s", scale=0.01, network_speed="1500 packets/ms", sources="high", patience="high", crowd="high"
-    )
-    return tl.simulate(crowded.scenario(), seed=seed)
-
-
-@pytest.fixture(scope="module")
-def run() -> tl.Run:
-    return _crowded(1)
-
-
-def test_a_chain_stays_with_the_simulation(run: tl.Run) -> None:
-    """Behind the first moments, in which no source is in the middle of anything: 19 in 20 within the band.
-
-    Six runs: what one of them does at a time depends on what it did some seconds before.
-    """
-    shares = []
-    for each in (run, *map(_crowded, range(2, 7))):
-        late = from_users(each).evolution().filter(pl.col("time_s") > 15)
-        within = (pl.col("observed") >= pl.col("low")) & (pl.col("observed") <= pl.col("high"))
-        shares.append(late.group_by("state").agg(within=within.mean()))
-    for state, share in pl.concat(shares).group_by("state").agg(pl.col("within").mean()).iter_rows():
-        assert share > 0.85, (state, share)
-
-
-def test_a_chain_goes_the_way_of_the_simulation(run: tl.Run) -> None:
-    chains = from_users(run)
-    assert [piece.name for piece in chains.pieces] == ["until before", "before", "congestion", "after"]
-    assert chains.entities == 1746
-    completed = chains.arrivals_over_time("completed")
-    assert completed["arrivals"].sum() == pytest.approx(float(run.users["transfers_completed"].sum()), rel=0.01)
-    within = (completed["observed"] >= completed["low"]) & (completed["observed"] <= completed["high"])
-    assert within.mean() > 0.9  # type: ignore[operator]
-    # And not because the band holds anything: the chain of an idle network is far outside of it.
-    idle = from_users(tl.simulate(tl.FourTier(duration="30 s", scale=0.01, sources="high").scenario()))
-    assert idle.states[:4] == chains.states[:4]
-    thinking, busy = (
-        one.evolution().filter(pl.col("state") == "thinking")[-1].row(0, named=True) for one in (idle, chains)
-    )
-    assert thinking["low"] > busy["observed"]
-
-
-def test_several_users_are_told_apart(run: tl.Run) -> None:
-    both = pl.concat([run.users, run.users.with_columns(label=pl.lit("others"))])
-    two = tl.Run(run.scenario, run.manifest, Framed({"users": both}))
-    with pytest.raises(tl.TightlinkError, match="users users, others: expected a label, one of users, others"):
-        from_users(two)
-    one = from_users(run)
-    for label in ("users", "others"):
-        np.testing.assert_array_equal(from_users(two, label).pieces[0].counts, one.pieces[0].counts)
-    with pytest.raises(tl.TightlinkError, match='no users "web": expected one of users, others'):
-        from_users(two, "web")
-
-
-def test_what_completions_hang_on(run: tl.Run) -> None:
-    chains = from_users(run)
-    table = ranked(chains, "thinking", "completed")
-    # Most sources transmit: there is most to lose.
-    assert table["transition"][0] == "transmitting → completed"
-    cut = table.filter(pl.col("cut") == 1)
-    assert set(cut["transition"]) == {"thinking → connecting", "connecting → transmitting", "transmitting → completed"}
-    assert cut["remaining"].to_list() == pytest.approx([0, 0, 0], abs=1e-12)
-    shares = {row["state"]: row["share"] for row in chains.agreement().iter_rows(named=True)}
-    for start, elasticity in cut.select("from", "long_run").iter_rows():
-        assert elasticity == pytest.approx(shares[start], abs=0.05)
-    # Fewer failures are more completions.
-    failed = table.filter(pl.col("transition") == "connecting → failed")
-    assert failed["elasticity"][0] < 0
-
-
-def test_run_on_the_command_line(run: tl.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run.save(tmp_path / "run")
-    command = ["analyze", "markov", str(tmp_path / "run")]
-    assert cli.main([*command, "-o", str(tmp_path / "chain.png")]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("1,746 state sequences in steps of 0.2 s; completed ")
-    assert "minimal cut sets: thinking → connecting; connecting → transmitting; transmitting → completed" in out
-    assert err == ""
-    assert (tmp_path / "chain.png").read_bytes().startswith(b"\x89PNG")
-    assert cli.main([*command, "--cut", "30 s", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [piece["period"] for piece in found["pieces"]] == ["0 to 30 s", "30 to 60 s"]
-    assert found["ranked"][0]["transition"] == "transmitting → completed"
-    for words, wrong in {
-        ("--step", "1 s"): "--step is for logs",
-        ("--target", "complete"): 'no state "complete"',
-        ("--label", "web"): 'no users "web": expected users',
-        ("--cut", "soon"): '--cut = "soon": expected a time',
-        ("--cut", "2000 s"): "--cut 2000 s: expected a time between 0 s and 60 s",
-    }.items():
-        assert cli.main([*command, *words]) == 2
-        assert wrong in capsys.readouterr().err
-
-
-def test_log_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chain = Chain(("open", "held", "done"), np.array([[0.7, 0.2, 0.1], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]]))
-    walks(chain, 300, 40, seed=2).write_csv(tmp_path / "log.csv")
-    command = ["analyze", "markov", str(tmp_path / "log.csv")]
-    assert cli.main([*command, "--step", "500 ms", "--target", "done", "--cut", "5 s"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("300 state sequences in steps of 0.5 s; done 0.9")
-    assert "minimal cut sets: open → done" in out
-    assert cli.main([*command, "--step", "1.5 s", "--target", "done"]) == 0
-    assert "states were entered and left within one step, and not seen" in capsys.readouterr().err
-    assert out.splitlines()[2].split() == ["transition", "0", "to", "5", "s", "5", "to", "20", "s"]
-    for words, wrong in {
-        (): 'expected --step with the step of the chain, such as --step "1 s"',
-        ("--step", "1 s"): "no state completed: expected --target with one of open, ",
-        ("--step", "1 s", "--label", "web"): "--label is for runs with users",
-    }.items():
-        assert cli.main([*command, *words]) == 2
-        assert wrong in capsys.readouterr().err
-    assert cli.main(["analyze", "markov", str(tmp_path), "--step", "1 s"]) == 2
-    assert "expected the folder of a run with users" in capsys.readouterr().err
-
-
-def test_figures(run: tl.Run) -> None:
-    chains = from_users(run)
-    evolution = plots.chain_evolution(chains)
-    labels = [text.get_text() for text in evolution.get_legend().get_texts()]  # type: ignore[union-attr]
-    assert labels == ["thinking", "connecting", "transmitting", "completed"]
-    seen = np.asarray(evolution.lines[0].get_ydata(), dtype=float)
-    np.testing.assert_allclose(seen, 100 * chains.observed["thinking"].to_numpy())
-    arrivals = plots.chain_arrivals(chains, "completed")
-    assert arrivals.get_ylabel() == "completed per second"
-    seen = np.asarray(arrivals.lines[0].get_ydata(), dtype=float)
-    np.testing.assert_allclose(seen, run.users["transfers_completed"].to_numpy() / 0.2)
-    curves = plots.chain_perturbation(perturbed(chains, "completed"))
-    assert curves.lines[0].get_label() == "transmitting → completed"
-    bars = plots.chain_sensitivity(ranked(chains, "thinking", "completed"))
-    assert bars.texts[0].get_text() == "transmitting → completed [1]"
-    assert len(bars.patches) == 8
