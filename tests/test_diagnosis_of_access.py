@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.diagnosis import Diagnosis
-from tightlink.diagnosis.paths import Paths
-from tightlink.run import Run
+from diagnosed_runs import diagnosed, row_of, run_of, simulated_once
 
 #: Both directions in use, beside a call.
 HOME: Final = """
@@ -40,35 +35,8 @@ link.l = { ends = ["net", "home"], rate = "100 Mbit/s", delay = "10 ms", queue =
 traffic.down = { kind = "bulk", from = "net", to = "home" }
 traffic.up = { kind = "bulk", from = "home", to = "net" }
 """
-CALL: Final = 'traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }\n'
-#: A slow link in bursts, beside a call.
-SLOW: Final = f"""
-profile = "linux"
-duration = "30 s"
-link.l = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "5 ms", queue = "1000 packets" }}
-{CALL}"""
-ON_OFF: Final = (
-    'traffic.data = {{ kind = "on-off", from = "a", to = "b", rate = "10 Mbit/s", on = "100 ms", off = "700 ms", {} }}'
-)
-#: A radio link that transmits a fifth of its frames once more.
-ARQ: Final = """
-duration = "10 s"
-link.l = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "100 packets", loss = "20 %", arq = { after = "8 ms" } }
-traffic.v = { kind = "cbr", from = "a", to = "b", rate = "18 Mbit/s", udp.datagram = "1500 B" }
-"""
-#: A bonded line: a fifth of the packets comes later than the others.
-BOND: Final = """
-profile = "linux"
-duration = "20 s"
-link.bond = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "15 ms", queue = "1 BDP", reorder = { probability = "20 %", delay = "12 ms" } }
-traffic.d = { kind = "bulk", from = "a", to = "b" }
-"""
-POLICED: Final = """
-profile = "linux"
-duration = "20 s"
-link.l = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "15 ms", queue = { kind = "policer", rate = "10 Mbit/s", burst = "30 kB", limit = "1000 packets" } }
-traffic.d = { kind = "bulk", from = "a", to = "b" }
-"""
+
+
 GROUPS: Final = """
 profile = "linux"
 duration = "10 s"
@@ -79,39 +47,21 @@ traffic.tv = { kind = "bulk", from = "a", to = "b" }
 """
 
 
-def _run(text: str, changes: dict[str, Any] | None = None) -> Run:
-    return _simulated(tl.loads(text).set_all(changes or {}))
-
-
-@lru_cache(maxsize=64)
-def _simulated(scenario: tl.Scenario) -> Run:
-    """What several tests ask about is simulated once."""
-    return tl.simulate(scenario)
-
-
-def _told(text: str, flow: str, changes: dict[str, Any] | None = None) -> Diagnosis:
-    return _run(text, changes).why(flow).diagnoses[0]
-
-
-def _row(run: Run, flow: str) -> dict[str, Any]:
-    return run.flows.row(by_predicate=pl.col("label") == flow, named=True)
-
-
 @pytest.mark.parametrize(("network", "seconds"), [("5g", 20), ("cable", 10), ("fibre", 5), ("wifi", 10)])
 def test_a_window_of_what_the_path_holds_costs_no_rate(network: str, seconds: int) -> None:
     """Jitter, retransmissions of the link, its higher rates and its waits for the medium are in it."""
     text = ONE.format(network=network, seconds=seconds)
     if network == "wifi":
         text = text.replace('"home" }', '"home", tcp.window = "400 packets" }')
-    before = _run(text)
+    before = run_of(text)
     first = before.why().suggestions[0]
     assert first.text.startswith("a window of what the path holds"), first
-    after = _run(text, first.changes)
-    rows = _row(before, "down"), _row(after, "down")
+    after = run_of(text, first.changes)
+    rows = row_of(before, "down"), row_of(after, "down")
     assert rows[1]["goodput_bps"] > 0.94 * rows[0]["goodput_bps"]
     assert rows[1]["one_way_delay_mean_s"] < rows[0]["one_way_delay_mean_s"]
     # It is no larger for being tried, nor for what a smaller one would tell.
-    again = [_told(text, "down", {"traffic.down.tcp.window": f"{packets} packets"}) for packets in (12, 40)]
+    again = [diagnosed(text, "down", {"traffic.down.tcp.window": f"{packets} packets"}) for packets in (12, 40)]
     (key,) = first.changes
     wanted = [int(each.suggestions[0].changes[key].split()[0]) for each in again]
     assert wanted == pytest.approx([int(first.changes[key].split()[0])] * 2, rel=0.2)
@@ -122,35 +72,35 @@ def test_a_window_of_what_the_path_holds_costs_no_rate(network: str, seconds: in
 def test_no_suggestion_costs_anybody_much(network: str) -> None:
     """Where both directions are in use, a shorter queue or window for one of them alone would."""
     text = HOME.format(network=network)
-    before = _run(text)
-    flows = [_row(before, flow) for flow in ("down", "up")]
+    before = run_of(text)
+    flows = [row_of(before, flow) for flow in ("down", "up")]
     tried = {each.text: each.changes for said in before.why().diagnoses for each in said.suggestions if each.changes}
     assert tried
     for words, changes in tried.items():
-        after = _run(text, changes)
+        after = run_of(text, changes)
         assert "window" not in words
         for row in flows:
-            assert _row(after, row["label"])["goodput_bps"] > 0.85 * row["goodput_bps"], (words, row["label"])
+            assert row_of(after, row["label"])["goodput_bps"] > 0.85 * row["goodput_bps"], (words, row["label"])
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_what_a_suggestion_costs_the_other_direction_is_said(seed: int) -> None:
     """Over a satellite each direction is held back otherwise, by its seed, and what frees one fills a queue of the other's ACKs."""
     text = f"seed = {seed}\n" + HOME.format(network="geo")
-    before = _run(text)
+    before = run_of(text)
     tried = [each for said in before.why().diagnoses for each in said.suggestions if each.changes]
     assert tried
     for each in tried:
-        after = _run(text, each.changes)
+        after = run_of(text, each.changes)
         for flow in ("down", "up"):
-            gets = _row(after, flow)["goodput_bps"] / _row(before, flow)["goodput_bps"]
+            gets = row_of(after, flow)["goodput_bps"] / row_of(before, flow)["goodput_bps"]
             assert gets > 0.85 or f"{flow} gets {100 * (1 - gets):.0f} % less" in each.text, (each.text, flow, gets)
 
 
 @pytest.mark.parametrize("network", ["5g", "lte", "fibre", "wifi"])
 def test_queues_of_both_directions_are_changed_together(network: str) -> None:
     text = HOME.format(network=network)
-    before = _run(text)
+    before = run_of(text)
     why = before.why()
     (changes,) = {tuple(each.suggestions[0].changes) for each in why.diagnoses if each.suggestions}
     assert changes == ("link.access.queue", "link.access.reverse.queue")
@@ -158,162 +108,65 @@ def test_queues_of_both_directions_are_changed_together(network: str) -> None:
         texts = [each.text for each in said.suggestions]
         assert len(texts) == len(set(texts))
         assert all("access" in each for each in texts)
-    after = _run(text, why.suggestions[0].changes)
+    after = run_of(text, why.suggestions[0].changes)
     for flow in ("down", "up"):
-        assert _row(after, flow)["goodput_bps"] > _row(before, flow)["goodput_bps"]
-        assert _row(after, flow)["rtt_mean_s"] < 0.7 * _row(before, flow)["rtt_mean_s"]
-    assert _row(after, "call")["one_way_delay_p95_s"] < 0.5 * _row(before, "call")["one_way_delay_p95_s"]
+        assert row_of(after, flow)["goodput_bps"] > row_of(before, flow)["goodput_bps"]
+        assert row_of(after, flow)["rtt_mean_s"] < 0.7 * row_of(before, flow)["rtt_mean_s"]
+    assert row_of(after, "call")["one_way_delay_p95_s"] < 0.5 * row_of(before, "call")["one_way_delay_p95_s"]
 
 
 def test_codel_has_an_interval_of_the_round_trip() -> None:
     """Of a satellite's, and three times as long where the rate changes at random."""
-    queue = _told("seed = 3\n" + HOME.format(network="geo"), "call").suggestions[0].changes["link.access.reverse.queue"]
+    queue = (
+        diagnosed("seed = 3\n" + HOME.format(network="geo"), "call").suggestions[0].changes["link.access.reverse.queue"]
+    )
     assert (queue["interval"], queue["target"]) == ("600 ms", "30 ms")
     deep = {"link.access.queue": "4 BDP", "traffic.down.tcp.window": "20000 packets"}
-    phone = _told(ONE.format(network="lte", seconds=10), "down").suggestions[1]
+    phone = diagnosed(ONE.format(network="lte", seconds=10), "down").suggestions[1]
     assert phone.text == "CoDel (interval 300 ms)"
     assert phone.changes["link.access.queue"]["target"] == "30 ms"
-    wired = _told(ONE.format(network="transatlantic", seconds=10), "down", deep)
+    wired = diagnosed(ONE.format(network="transatlantic", seconds=10), "down", deep)
     assert all("interval" not in str(each.changes) for each in wired.suggestions)
 
 
 def test_data_among_acks_pay_for_no_codel() -> None:
-    run = _run(ASYMMETRIC)
+    run = run_of(ASYMMETRIC)
     for flow in ("down", "up"):
         texts = [each.text for each in run.why(flow).diagnoses[0].suggestions]
         assert texts == ["CAKE with its ACK filter", "a sweep over kinds of queues"]
     assert run.why("up").suggestions[-1].vary["link.l.reverse.queue.kind"][-1] == "cake"
-    after = _run(ASYMMETRIC, run.why("up").suggestions[0].changes)
-    assert _row(after, "up")["goodput_bps"] > 0.9 * _row(run, "up")["goodput_bps"]
-    assert _row(after, "down")["goodput_bps"] > 1.5 * _row(run, "down")["goodput_bps"]
+    after = run_of(ASYMMETRIC, run.why("up").suggestions[0].changes)
+    assert row_of(after, "up")["goodput_bps"] > 0.9 * row_of(run, "up")["goodput_bps"]
+    assert row_of(after, "down")["goodput_bps"] > 1.5 * row_of(run, "down")["goodput_bps"]
 
 
 def test_one_queue_has_one_bdp() -> None:
-    said = re.findall(r"100 packets, ([^)]*)\)", str(_run(ASYMMETRIC).why()).replace("\n  ", " "))
+    said = re.findall(r"100 packets, ([^)]*)\)", str(run_of(ASYMMETRIC).why()).replace("\n  ", " "))
     assert said == ["30 BDP of up"] * 2
     steps = {"schedule": [{"at": "0 s", "rate": "20 Mbit/s"}, {"at": "2 s", "rate": "4 Mbit/s"}], "period": "4 s"}
     changes = {"link.l": {"ends": ["a", "b"], "rate": steps, "delay": "20 ms", "queue": "1 BDP"}}
     text = 'duration = "8 s"\nlink.l = { ends = ["a", "b"], rate = "1 Mbit/s" }\n'
     text += 'traffic.d = { kind = "bulk", from = "a", to = "b", tcp.window = "500 packets" }'
-    assert "(40 packets, 1 BDP)" in _told(text, "d", changes).sentence
+    assert "(40 packets, 1 BDP)" in diagnosed(text, "d", changes).sentence
     long = changes | {"link.l.queue": "300 packets"}
-    found = _told(text, "d", long)
+    found = diagnosed(text, "d", long)
     assert "(300 packets, 7.5 BDP)" in found.sentence
     assert any(
         "a queue of what the path holds at its highest rate (69 packets)" in each.text for each in found.suggestions
     )
 
 
-def test_a_rate_that_fits_what_retransmissions_leave() -> None:
-    first = _told(ARQ, "v").suggestions[0]
-    assert first.changes == {"traffic.v.rate": "13 Mbit/s"}
-    assert _row(_run(ARQ, first.changes), "v")["packets_dropped"] == 0
-
-
-@pytest.mark.parametrize(
-    ("loss", "framing"),
-    [
-        ({"kind": "bit-errors", "rate": 1e-5}, {"overhead": "600 B"}),
-        ({"schedule": [{"at": "0 s", "loss": 0}, {"at": "8 s", "loss": 0.5}]}, {}),
-        ({"every": 4}, {}),
-    ],
-)
-def test_what_a_link_with_arq_carries_is_what_its_transmissions_leave(
-    loss: dict[str, Any], framing: dict[str, str]
-) -> None:
-    run = _run(ARQ, {"link.l.loss": loss, "link.l.framing": framing, "traffic.v.rate": "30 Mbit/s"})
-    carried = Paths(run).of("v").busiest.carries_bps(1500)
-    assert _row(run, "v")["throughput_bps"] == pytest.approx(carried, rel=0.01)
-
-
-@pytest.mark.parametrize("most", [0.1, 6.0])
-def test_jitter_adds_no_more_than_it_can(most: float) -> None:
-    """What a flow waits beyond the mean packet is queue."""
-    jitter = {"kind": "uniform", "most": f"{most} ms"}
-    text = SLOW + 'traffic.up = { kind = "bulk", from = "a", to = "b", start = "10 s", bytes = "2 MB" }'
-    changes = {
-        "link.l.rate": "20 Mbit/s",
-        "link.l.queue": "100 ms",
-        "link.l.jitter": jitter,
-        "traffic.up.bytes": "10 MB",
-    }
-    run = _run(text, changes)
-    for flow, ways in (("up", 2), ("call", 1)):
-        told = run.why(flow).diagnoses[0]
-        adds = re.search(r"jitter of [^;]* adds ([0-9.]*) ms", told.sentence)
-        assert (adds is None) == (most < 1)
-        assert adds is None or float(adds[1]) <= ways * most
-        assert told.delay is not None
-        assert told.delay.mean_s >= _row(run, flow)["queueing_delay_mean_s"] - 1e-9
-
-
-@pytest.mark.parametrize(
-    ("data", "changes"),
-    [
-        (ON_OFF.format('udp.datagram = "1500 B"'), {}),
-        (ON_OFF.format("tcp = {}"), {}),
-        (
-            ON_OFF.format('udp.datagram = "1500 B"'),
-            {"link.l.rate": "100 Mbit/s", "link.l.shaper": {"rate": "2 Mbit/s", "burst": "30 kB"}},
-        ),
-        (
-            'traffic.data = { kind = "cbr", from = "a", to = "b", rate = "10 Mbit/s", stop = "4 s", udp.datagram = "1500 B" }',
-            {},
-        ),
-    ],
-    ids=["datagrams", "TCP", "shaper", "a part of the time"],
-)
-def test_bursts_that_fill_a_queue_are_named(data: str, changes: dict[str, Any]) -> None:
-    text = SLOW + data
-    call, filler = (_told(text, flow, changes) for flow in ("call", "data"))
-    assert (call.flows, filler.flows) == (("call",), ("data",))
-    assert "which data fills, adds" in call.sentence
-    assert "fills" not in filler.sentence
-    fair = next(each for each in call.suggestions if each.text.startswith("FQ-CoDel"))
-    costs = (
-        1
-        - _row(_run(text, changes | fair.changes), "data")["goodput_bps"]
-        / _row(_run(text, changes), "data")["goodput_bps"]
-    )
-    assert (f"data gets {100 * costs:.0f} % less" in fair.text) == (costs > 0.15), fair
-    before, after = (_row(_run(text, changes | each), "call") for each in ({}, fair.changes))
-    assert after["one_way_delay_p95_s"] < 0.1 * before["one_way_delay_p95_s"]
-    assert after["packets_dropped"] == 0
-
-
-def test_hystart_is_told_apart_from_reordering() -> None:
-    """A few packets that are taken for lost do not keep a window small that has never grown."""
-    found = _told(BOND, "d")
-    assert (found.causes[0].name, found.causes[0].certainty) == ("window_growth", "likely")
-    assert "HyStart has left slow start early, for the reordering of bond looks like a queue" in found.sentence
-    first = found.suggestions[0].changes
-    assert first == {"traffic.d.tcp.slow_start": "hystart++"}
-    assert _row(_run(BOND, first), "d")["goodput_bps"] > 2 * _row(_run(BOND), "d")["goodput_bps"]
-    # Without waiting for late packets each of them reduces the window.
-    sack = _told(BOND, "d", {"traffic.d.tcp.recovery": "sack"})
-    assert sack.causes[0].name == "reordering"
-    assert sack.suggestions[0].changes == {"traffic.d.tcp.recovery": "rack"}
-
-
-def test_tcp_at_a_policer() -> None:
-    found = _told(POLICED, "d")
-    assert found.causes[0].name == "policer"
-    before = _row(_run(POLICED), "d")
-    tried = [each for each in found.suggestions if each.changes]
-    assert [each.text.split()[1] for each in tried] == ["shaper", "burst"]
-    for each in tried:
-        assert _row(_run(POLICED, each.changes), "d")["goodput_bps"] > 1.05 * before["goodput_bps"]
-
-
 def test_a_group_is_told_of_as_its_flows_are() -> None:
-    (group,) = _run(GROUPS).why().diagnoses
-    (each,) = _run(GROUPS, {"observe.flows": "each"}).why().diagnoses
+    (group,) = run_of(GROUPS).why().diagnoses
+    (each,) = run_of(GROUPS, {"observe.flows": "each"}).why().diagnoses
     assert group.sentence.startswith("2 groups, torrent and tv: link l is saturated (99.8 % busy, shared by 10 flows).")
     assert group.suggestions == each.suggestions == ()
     windows = {"traffic.torrent.tcp.window": "10 packets", "traffic.tv": None, "link.l.delay": "50 ms"}
-    small = _told(GROUPS, "torrent", windows)
+    small = diagnosed(GROUPS, "torrent", windows)
     assert "the receiver's window of 10 packets holds the rate" in small.sentence
-    lossy = [_told(GROUPS, "torrent", {"link.l.loss": "2 %", "observe.flows": flows}) for flows in ("each", "group")]
+    lossy = [
+        diagnosed(GROUPS, "torrent", {"link.l.loss": "2 %", "observe.flows": flows}) for flows in ("each", "group")
+    ]
     windows_of = [int(re.findall(r"([0-9]+) packets in flight", each.sentence)[0]) for each in lossy]
     assert max(windows_of) <= 1.5 * min(windows_of)
 
@@ -321,68 +174,8 @@ def test_a_group_is_told_of_as_its_flows_are() -> None:
 def test_suggestions_for_a_path_name_their_links_if_these_differ() -> None:
     """A flow whose link is shared unequally, and which waits elsewhere."""
     for network, flow in itertools.product(("5g", "wifi"), ("down", "up")):
-        found = _told(HOME.format(network=network), flow)
+        found = diagnosed(HOME.format(network=network), flow)
         assert all(" at access" in each.text for each in found.suggestions), found.sentence
-
-
-def test_a_queue_before_a_trace_is_that_of_its_highest_rate(tmp_path: Path) -> None:
-    """Its steps are known, as a schedule's; CoDel, whose windows grow too late for them, is not suggested."""
-    trace = [round(second * 1000 + (number + 1) * 1000 / rate)
-             for second, rate in enumerate((1800, 1000, 170, 1000) * 5) for number in range(rate)]  # fmt: skip
-    file = tmp_path / "cell.trace"
-    file.write_text("\n".join(map(str, trace)), encoding="utf-8")
-    link = tl.Link(ends=("cell", "phone"), rate=tl.RateTrace(trace=str(file)), delay="20 ms", queue="400 packets")
-    flow = tl.Bulk(from_="cell", to="phone")
-    scenario = tl.Scenario(profile="linux", duration="20 s", link={"radio": link}, traffic={"d": flow})
-    run = _simulated(scenario)
-    first, sweep = run.why("d").suggestions
-    packets = int(first.changes["link.radio.queue"].split()[0])
-    assert packets == pytest.approx(1800 * 0.04, abs=3)
-    assert first.text == f"a queue of what the path holds at its highest rate ({packets} packets)"
-    assert sweep.vary
-    changed = _simulated(scenario.set_all(first.changes))
-    assert changed.flows["goodput_bps"][0] > 0.95 * run.flows["goodput_bps"][0]
-    assert changed.flows["queueing_delay_mean_s"][0] < 0.5 * run.flows["queueing_delay_mean_s"][0]
-
-
-#: L4S over a link that waits for its medium, or whose rate changes.
-L4S: Final = """
-profile = "linux"
-duration = "10 s"
-link.l = { ends = ["net", "home"], network = "wifi", queue = { kind = "dualpi2" } }
-traffic.p = { kind = "bulk", from = "net", to = "home", tcp.congestion = "prague" }
-"""
-
-
-def test_why_marks_come_where_no_queue_stands() -> None:
-    wifi = _told(L4S, "p")
-    assert wifi.causes[0].name == "congestion_marks"
-    assert "as they wait 2.7 ms for its medium alone, and marks begin at 0.8 ms" in wifi.sentence
-    first = wifi.suggestions[0].changes
-    assert set(first) == {"link.l.queue.min_threshold", "link.l.queue.max_threshold"}
-    before, after = (_row(_run(L4S, each), "p") for each in ({}, first))
-    assert after["goodput_bps"] > 10 * before["goodput_bps"]
-    assert after["queueing_delay_mean_s"] < 0.002
-    lte = _told(L4S, "p", {"link.l.network": "lte"})
-    assert re.search(r"as it carries less than the 1[\d.]+ Mbit/s of this flow for [12]\d % of the time", lte.sentence)
-    beside = {"traffic.c": {"kind": "bulk", "from": "net", "to": "home"}}
-    shared = _told(L4S, "p", beside)
-    assert shared.causes[0].name == "saturated_link"
-    assert "of its packets are marked, as they wait 2.7 ms for its medium alone" in shared.sentence
-    assert "marked" not in _told(L4S, "c", beside).sentence
-    # On a steady line it is what fills the queue.
-    assert "marks begin" not in _told(L4S, "p", {"link.l.network": "cable"}).sentence
-
-
-def test_a_plain_queue_before_a_medium_takes_what_comes_meanwhile() -> None:
-    text = L4S.replace('"prague"', '"cubic"').replace(
-        '{ kind = "dualpi2" }', '{ kind = "codel", target = "1 ms", interval = "5 ms" }'
-    )
-    found = _told(text, "p")
-    (holds,) = re.findall(r"the path holds ([0-9]+)", found.sentence)
-    first = found.suggestions[0]
-    assert first.text == f"a plain queue of what the path holds and a burst ({int(holds) + 64} packets)"
-    assert _row(_run(text, first.changes), "p")["goodput_bps"] > 240e6
 
 
 #: A way up that is too slow for the ACKs of what comes down.
@@ -398,117 +191,16 @@ traffic.down = { kind = "bulk", from = "net", to = "home" }
 def test_a_window_is_not_what_a_way_back_full_of_acks_lacks(queue: object) -> None:
     """A larger window makes more ACKs wait; fewer of them make the download several times as fast."""
     scenario = tl.loads(ACKS).set("link.l.reverse.queue", queue)
-    run = _simulated(scenario)
+    run = simulated_once(scenario)
     (diagnosis,) = run.why().diagnoses
     assert [(cause.name, cause.where) for cause in diagnosis.causes[:1]] == [("ack_path", "l.reverse")]
-    better = _simulated(scenario.set_all(diagnosis.suggestions[0].changes))
+    better = simulated_once(scenario.set_all(diagnosis.suggestions[0].changes))
     assert better.flows["goodput_bps"][0] > 3 * run.flows["goodput_bps"][0]
 
 
 def test_a_link_is_as_busy_as_it_is_while_a_flow_lasts() -> None:
     """What it carries before both begin does not hide that ACKs have a full way back since."""
     late = tl.loads(ASYMMETRIC).set_all({"traffic.down.start": "8 s", "traffic.up.start": "8 s"})
-    found = _simulated(late).why("down")
-    assert found.causes[0].name == _simulated(tl.loads(ASYMMETRIC)).why("down").causes[0].name == "ack_path"
+    found = simulated_once(late).why("down")
+    assert found.causes[0].name == simulated_once(tl.loads(ASYMMETRIC)).why("down").causes[0].name == "ack_path"
     assert "busy while data is sent" in found.sentence
-
-
-#: A router that shapes before a modem, but not below what that carries.
-SHAPED: Final = """
-profile = "linux"
-duration = "20 s"
-link.wan = { ends = ["router", "modem"], rate = "1 Gbit/s", delay = "0.1 ms", queue = { kind = "cake", rate = "12 Mbit/s" }, reverse = { queue = "1000 packets" } }
-link.line = { ends = ["modem", "internet"], rate = "10 Mbit/s", delay = "10 ms", queue = "256 KiB", reverse = { rate = "50 Mbit/s" } }
-traffic.backup = { kind = "bulk", from = "router", to = "internet", flows = 2, start = "1 s" }
-traffic.call = { kind = "cbr", from = "router", to = "internet", interval = "20 ms", udp.payload = "160 B" }
-"""
-
-
-@pytest.mark.parametrize(
-    ("set_", "wanted"),
-    [
-        ({}, {"link.wan.queue.rate": "9.8 Mbit/s"}),
-        (
-            {"link.wan.queue.rate": "9.5 Mbit/s", "link.line.framing.overhead": "150 B"},
-            {"link.wan.queue.rate": "9.5 Mbit/s", "link.wan.queue.overhead": "150 B"},
-        ),
-    ],
-)
-def test_a_shaper_before_a_modem_is_to_be_below_its_rate(set_: dict[str, str], wanted: dict[str, str]) -> None:
-    """Else what waits does so in the modem, whose queue nobody can set."""
-    scenario = tl.loads(SHAPED).set_all(set_)
-    run = _simulated(scenario)
-    for flow in ("call", "backup"):
-        first = run.why(flow).suggestions[0]
-        assert first.changes == wanted
-        assert "(less than line carries" in first.text
-    before, after = (_row(each, "call")["one_way_delay_p95_s"] for each in (run, _simulated(scenario.set_all(wanted))))
-    assert before > 0.1
-    assert after < 0.02
-    # A shaper that is below it stays.
-    lower = _simulated(scenario.set_all(wanted)).why()
-    assert not any("shaper" in each.text for each in lower.suggestions)
-
-
-def test_a_long_wait_of_few_packets_is_told() -> None:
-    """Wi-Fi that is away for half a second adds 4 ms in the mean, and nothing to 95 % of the packets."""
-    scenario = tl.loads("""
-profile = "linux"
-duration = "30 s"
-link.wifi = { ends = ["laptop", "router"], rate = { schedule = [{ at = "0 s", rate = "80 Mbit/s" }, { at = "20 s", rate = "0 bit/s" }, { at = "20.5 s", rate = "80 Mbit/s" }] }, delay = "1 ms" }
-traffic.call = { kind = "cbr", from = "laptop", to = "router", interval = "20 ms", udp.payload = "160 B" }
-""")
-    run = _simulated(scenario)
-    longest = _row(run, "call")["queueing_delay_max_s"]
-    assert longest == pytest.approx(0.5, abs=0.025)
-    assert f"({1000 * longest:.0f} ms at most)" in run.why("call").sentence
-
-
-#: A site whose router shapes to more than the provider's policer lets through, with calls that go first.
-POLICED_SITE: Final = """
-profile = "linux"
-duration = "15 s"
-link.edge = { ends = ["hub", "cpe"], rate = "100 Mbit/s", delay = "0.1 ms", queue = { kind = "strict", limit = "200 packets", order = ["EF"] }, shaper = { rate = "11 Mbit/s", burst = "10 kB" } }
-link.wan = { ends = ["cpe", "site"], rate = "100 Mbit/s", delay = "20 ms", queue = { kind = "policer", rate = "10 Mbit/s", burst = "120 kB", limit = "1000 packets" } }
-traffic.file = { kind = "bulk", flows = 3, from = "hub", to = "site", dscp = "CS1" }
-traffic.voice = { kind = "cbr", flows = 10, from = "hub", to = "site", interval = "20 ms", random = true, udp.payload = "172 B", dscp = "EF" }
-"""
-
-
-def test_a_policer_stays_and_a_shaper_before_it_goes_below() -> None:
-    """What a provider sells is no queue of one's own: turns in its place would be more than that."""
-    run = _run(POLICED_SITE)
-    every = [each for said in run.why().diagnoses for each in said.suggestions]
-    assert not any(key == "link.wan.queue" for each in every for key in each.changes)
-    for who in ("voice", "file"):
-        first = run.why(who).suggestions[0]
-        assert first.changes == {"link.edge.shaper.rate": "9.8 Mbit/s"}, who
-        assert first.text == "a shaper at edge of 9.8 Mbit/s (less than wan lets through)"
-    after = _run(POLICED_SITE, {"link.edge.shaper.rate": "9.8 Mbit/s"}).flows
-    assert after.filter(transport="udp")["packets_dropped"].sum() == 0
-    # To a connection alone it comes behind what leaves the policer more of its rate.
-    alone = _told(
-        POLICED_SITE, "file", {"traffic.voice": None, "traffic.file.flows": 1, "link.edge.queue": "200 packets"}
-    )
-    assert alone.suggestions[0].changes != first.changes
-
-
-@pytest.mark.parametrize(
-    ("per_byte", "takes", "cost"),
-    [("0 s", "11,765 packets/s (", "as much each"), ("10 ns", "11,457 packets/s of 228 B (", "less for each byte")],
-)
-def test_packets_per_second_of_a_router_are_of_a_size_where_bytes_cost(per_byte: str, takes: str, cost: str) -> None:
-    """Where each byte takes time more small packets pass than large ones."""
-    found = _told(
-        f"""
-profile = "linux"
-duration = "5 s"
-link.lan = {{ ends = ["dc", "rtr"], rate = "1 Gbit/s", delay = "0.1 ms" }}
-link.wan = {{ ends = ["rtr", "site"], rate = "100 Mbit/s", delay = "10 ms" }}
-node.rtr.processor = {{ per_packet = "85 us", per_byte = "{per_byte}", input_ring = "128 packets" }}
-traffic.calls = {{ kind = "cbr", from = "dc", to = "site", rate = "25 Mbit/s", udp.payload = "200 B" }}
-""",
-        "calls",
-    )
-    assert f"router rtr forwards no more than {takes}load" in found.sentence
-    assert found.suggestions[0].text == f"larger packets (1472 B of payload), which cost {cost}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-import polars as pl
 import pytest
 
 import tightlink as tl
+from diagnosed_runs import row_of
 from tightlink.diagnosis import trials
 from tightlink.diagnosis.trials import Trials
 from tightlink.diagnosis.words import ms
@@ -32,16 +32,12 @@ traffic.big = { kind = "bulk", from = "net", to = "phone" }
 """
 
 
-def _row(run: Run, flow: str) -> dict[str, Any]:
-    return run.flows.row(by_predicate=pl.col("label") == flow, named=True)
-
-
 def test_fair_queues_say_what_they_cost_a_bursty_source() -> None:
     scenario = tl.loads(BURSTY)
     run = tl.simulate(scenario)
     first = run.why("ftp").suggestions[0]
     assert first.changes == {"link.w.queue": {"kind": "fq-codel"}}
-    before, after = (_row(each, "bursty") for each in (run, tl.simulate(scenario.set_all(first.changes))))
+    before, after = (row_of(each, "bursty") for each in (run, tl.simulate(scenario.set_all(first.changes))))
     lost = [100 * row["packets_dropped"] / row["packets_sent"] for row in (after, before)]
     waits = [1000 * row["queueing_delay_mean_s"] for row in (after, before)]
     assert lost[0] > 2 * lost[1]
@@ -58,7 +54,7 @@ def test_what_pages_get_costs_a_download() -> None:
     told = 0
     for each in found:
         after = tl.simulate(scenario.set_all(each.changes))
-        less = 1 - _row(after, "big")["goodput_bps"] / _row(run, "big")["goodput_bps"]
+        less = 1 - row_of(after, "big")["goodput_bps"] / row_of(run, "big")["goodput_bps"]
         assert (f"big gets {100 * less:.0f} % less" in each.text) == (less > 0.15), each.text
         told += less > 0.15
     assert told
@@ -149,8 +145,8 @@ traffic.call = { kind = "cbr", from = "a", to = "b", interval = "10 ms", udp.pay
     burst, shaper = run.why("f").suggestions
     assert burst.changes == {"link.l.queue.burst": "151 kB"}
     assert re.search(r"; call waits 2[\d.]+ ms in place of 0.02 ms\)", shaper.text)
-    rates = [_row(tl.simulate(scenario.set_all(each.changes)), "f")["goodput_bps"] for each in (burst, shaper)]
-    assert min(rates) > 1.05 * _row(run, "f")["goodput_bps"]
+    rates = [row_of(tl.simulate(scenario.set_all(each.changes)), "f")["goodput_bps"] for each in (burst, shaper)]
+    assert min(rates) > 1.05 * row_of(run, "f")["goodput_bps"]
 
 
 def test_transfers_that_are_left_unfinished_are_a_cost() -> None:
@@ -211,7 +207,7 @@ traffic.backup = { kind = "bulk", from = "home", to = "net", flows = 4 }
 """)
     run = tl.simulate(scenario)
     first = run.why("backup").suggestions[0]
-    before, after = (_row(each, "call") for each in (run, tl.simulate(scenario.set_all(first.changes))))
+    before, after = (row_of(each, "call") for each in (run, tl.simulate(scenario.set_all(first.changes))))
     assert after["queueing_delay_mean_s"] < before["queueing_delay_mean_s"] + 0.005
     assert after["one_way_delay_p95_s"] > before["one_way_delay_p95_s"] + 0.01
     # Over the changing delay of a cable, the mean of the waits is known.
@@ -249,7 +245,7 @@ def test_longer_round_trips_for_fewer_retransmissions_are_no_help() -> None:
         traffic.up = { kind = "bulk", from = "site", to = "hub", path = ["dsl.reverse"], reverse_path = ["dsl"] }
     """)
     run, changes = tl.simulate(scenario), {"link.sat.queue": "325 packets"}
-    before, after = (_row(each, "down") for each in (run, tl.simulate(scenario.set_all(changes))))
+    before, after = (row_of(each, "down") for each in (run, tl.simulate(scenario.set_all(changes))))
     assert after["packets_retransmitted"] < 0.7 * before["packets_retransmitted"]
     assert after["goodput_bps"] < 1.02 * before["goodput_bps"]
     assert after["rtt_mean_s"] > 1.05 * before["rtt_mean_s"]
