@@ -122,7 +122,7 @@ class Diagnosis:
     flows: tuple[str, ...]
     """Names of the flows."""
     causes: tuple[Cause, ...]
-    """What bounds the rate, the largest share of time first."""
+    """What bounds the rate, the largest share of time first; the receiver's delay of the last ACK behind others."""
     delay: Delay | None
     """What queues add to the delay; nothing where it cannot be told."""
     suggestions: tuple[Suggestion, ...]

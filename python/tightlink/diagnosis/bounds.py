@@ -209,16 +209,19 @@ def application(row: Mapping[str, Any], path: Path, paths: Paths, share: float) 
             lost = f"{lost_percent(row)} of the packets are lost at {worst.name}{timeouts(row)}"
             text = f"a tail loss probe is awaited, {ms(share * lasted(row))}, as all is sent and {lost}"
             return Cause("timeouts", share, "likely", worst.name, text)
-        waits, late = share * lasted(row), (path.tcp or {}).get("delayed_ack_s")
-        at_once = waits - (late or 0.0)
-        # Else it waits in queues, too.
-        delayed = late and 0 <= at_once < 2 * path.base_rtt_s and not row["timeouts"]
-        why = " (the receiver delays it)" if delayed else ""
+        waits = share * lasted(row)
+        why = " (the receiver delays it)" if delayed_s(row, path, waits) else ""
         return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {ms(waits)}{why}")
     carries = rate(path.slowest.carries_bps(path.packet_bytes))
     sends = rate(of_each(row, "throughput_bps"))
     text = f"the application offers no more: {sends} where the path carries {carries}"
     return Cause("application", share, "certain", "", text)
+
+
+def delayed_s(row: Mapping[str, Any], path: Path, waits_s: float) -> float:
+    """Which part of a wait for the last ACK is the receiver's delay of it; none where it waits in queues, too."""
+    late_s = float((path.tcp or {}).get("delayed_ack_s") or 0.0)
+    return late_s if 0 <= waits_s - late_s < 2 * path.base_rtt_s and not row["timeouts"] else 0.0
 
 
 def probed_s(row: Mapping[str, Any], path: Path, profile: str, waits_s: float, rtt_s: float) -> float:

@@ -60,7 +60,20 @@ def causes(
     if not found:
         name, share = max([*known.items(), ("", held)], key=lambda item: item[1])
         found = [_OF[name](row, path, paths, share) if name else window.cause(row, path, paths, share)]
-    return tuple(in_order(merged((cause, 1.0) for cause in found)))
+    return tuple(_before_delayed(in_order(merged((cause, 1.0) for cause in found)), row, path))
+
+
+def _before_delayed(found: list[Cause], row: Mapping[str, Any], path: Path) -> list[Cause]:
+    """The same causes; of a transfer what took its time first, and not the receiver's delay of the last ACK.
+
+    That comes when all bytes have arrived: it is in the flow's time, and not in the time that the transfer took.
+    """
+    first, *others = found
+    if first.name != "last_ack" or not others:
+        return found
+    late_s = bounds.delayed_s(row, path, (first.share or 0.0) * bounds.lasted(row))
+    left = (first.share or 0.0) - late_s / bounds.lasted(row)
+    return [others[0], first, *others[1:]] if (others[0].share or 0.0) > left else found
 
 
 def in_order(found: Sequence[Cause]) -> list[Cause]:

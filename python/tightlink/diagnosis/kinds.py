@@ -19,11 +19,11 @@ DRR: Final = "drr"
 #: Queues that give flows turns.
 FAIR: Final = (DRR, "fq-codel", "fq-pie", "fq-cobalt", "cake")
 #: Queues that decide by themselves what they drop, or mark, of all that come.
-_OF_ALL: Final = ("codel", "pie", "red", "rem", "cobalt")
+OF_ALL: Final = ("codel", "pie", "red", "rem", "cobalt")
 #: Queues that decide by themselves what they drop.
-MANAGED: Final = (*FAIR[1:], *_OF_ALL, "dualpi2")
+MANAGED: Final = (*FAIR[1:], *OF_ALL, "dualpi2")
 #: Queues that mark packets of all controls alike, those with marks as an option if they have it.
-MARKS_ALIKE: Final = ("threshold", *_OF_ALL)
+MARKS_ALIKE: Final = ("threshold", *OF_ALL)
 #: Queues that drop, or mark, what has waited for longer than a target for an interval, which is to be a round trip.
 BY_INTERVAL: Final = ("codel", "cobalt", "fq-codel", "fq-cobalt", "cake")
 #: The queue whose classes go one before the other.

@@ -171,7 +171,8 @@ def on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certai
     if wire.only_fails:
         text = f"the window recovers from what is lost when link {wire.name} goes down ({lost}){beside_path(row, path)}"
         return Cause("recovery", share, certainty, wire.name, text)
-    text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{beside_path(row, path)}"
+    small = _small(row, path)
+    text = f"random losses on the wire of {wire.name} ({lost}) keep the window {small}{beside_path(row, path)}"
     if path.acks_wait:
         text += f", and round trips take {ms(path.mean_rtt_s or 0.0)}, as ACKs wait at {path.acks_wait_at.name}"
     return Cause("random_loss", share, certainty, wire.name, text)
@@ -186,11 +187,9 @@ def overtaken(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
         return None
     where = "on their several paths" if link is None else f"on the wire of {link.name}"
     share_of_sent = small_percent(needless / max(1, row["packets_sent"]))
-    # A window that fills the path on average is too small at times only.
-    times = " at times" if (mean_window(row, path) or 0.0) >= path.filling_packets else ""
     text = (
         f"packets that overtake each other {where} are taken for lost ({share_of_sent} "
-        f"retransmitted without need) and keep the window small{times}{beside_path(row, path)}"
+        f"retransmitted without need) and keep the window {_small(row, path)}{beside_path(row, path)}"
     )
     return Cause("reordering", share, "likely", "" if link is None else link.name, text)
 
@@ -242,6 +241,11 @@ def answered(row: Mapping[str, Any], path: Path, share: float) -> int:
 def busy(row: Mapping[str, Any], link: Link) -> str:
     """How busy a link is, as words behind others; nothing where that says nothing of the flow."""
     return f"; the link is {percent(link.utilization)} busy" if lasts(row, link) else ""
+
+
+def _small(row: Mapping[str, Any], path: Path) -> str:
+    """How small a window is that losses cut: one that fills the path on average is too small at times only."""
+    return "small at times" if (mean_window(row, path) or 0.0) >= path.filling_packets else "small"
 
 
 def beside_path(row: Mapping[str, Any], path: Path) -> str:

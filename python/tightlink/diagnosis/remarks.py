@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tightlink.diagnosis import captured_losses, evidence
 from tightlink.diagnosis.captured_copies import remarks_on_copies
-from tightlink.diagnosis.vantage import NEVER, may_be_between, path_rtt_s
+from tightlink.diagnosis.vantage import NEVER, OWN_DELAY_S, may_be_between, path_rtt_s
 from tightlink.diagnosis.words import ms, percent
 
 #: A share of its time in which a receiver's window had no room: from here on it is a cause, and no remark.
@@ -102,6 +102,9 @@ def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[s
     most, told = ("", "") if row["initial_rtt_s"] else ("at most ", ", as timestamps tell")
     if row["place"] == "receiver":
         own = f"captured at the receiver{told}, so that its RTTs are the receiver's own delay"
+        if (row["rtt_min_s"] or 0.0) >= OWN_DELAY_S:
+            behind = ms(row["rtt_min_s"])
+            own = f"captured near the receiver{told}: its RTTs are those behind the capture point, {behind} at least"
         yield f"{own}; the path's shortest is at most {ms(whole)}"
     elif row["place"] == "unknown":
         why = "the handshake took no longer than hosts do" if row["initial_rtt_s"] else "the handshake was not captured"

@@ -14,7 +14,7 @@ from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others
 from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.first_window import longer_timeout
-from tightlink.diagnosis.kinds import BY_DELAY, BY_INTERVAL, BY_RATE, DEAF, DRR, FAIR, MANAGED, SCALABLE, STRICT
+from tightlink.diagnosis.kinds import BY_DELAY, BY_INTERVAL, BY_RATE, DEAF, DRR, FAIR, MANAGED, OF_ALL, SCALABLE, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, interval_for, lower_shaper, other_queues
 from tightlink.diagnosis.path import Path
@@ -452,7 +452,8 @@ def _for_delay(
     if path.tcp is None and not (any(others.controls) or others.fill) and link.utilization < bounds.SATURATED:
         # Where datagrams come at random some wait, whatever the queue.
         return
-    if found[0].name == "last_ack" and others.fill.keys() <= {row["label"]}:
+    longest = max(found, key=lambda cause: cause.share or 0.0)
+    if longest.name == "last_ack" and others.fill.keys() <= {row["label"]}:
         # A transfer that ends so soon waits behind what it sent at once itself, and needs all of it.
         return
     if path.congestion in BY_DELAY and not link.lost_at_queue:
@@ -477,5 +478,13 @@ def _for_delay(
             (turns, changes), (rate, slower) = fair_queues(link, others), others.in_turn
             yield f"{turns} and {rate}", {**changes, **slower}
         yield from other_queues(link, path, others, fills=fills and others.alike and not drowned, fair=fair)
-    if others.ordered is not None and not _is_greedy(row, path, link, others):
+    if not _is_greedy(row, path, link, others):
+        yield from _past_others(path, link, others)
+
+
+def _past_others(path: Path, link: Link, others: Others) -> Iterator[Tried]:
+    """What lets packets past those that fill a queue: turns where one queue is kept short for all, or a class."""
+    if link.discipline in OF_ALL and path.tcp is None and others.fill:
+        yield fair_queues(link, others)
+    if others.ordered is not None:
         yield others.ordered

@@ -27,7 +27,7 @@ _ADDS_UP: Final = 0.1
 #: Of fewer round trips one in twenty is chance.
 _MANY_SAMPLES: Final = 20
 #: Shorter round trips, in seconds, are as well a receiver's own delay as a path's.
-_OWN_DELAY_S: Final = 0.0005
+OWN_DELAY_S: Final = 0.0005
 #: A sender that always has so many bytes in flight sees the path, however short: a receiver acknowledges at once.
 _SEES_PATH_BYTES, _SELDOM_IDLE = 14_600, 0.1
 #: Less of a handshake beside the round trip behind the capture point is what hosts take themselves.
@@ -78,7 +78,7 @@ def _may_be_own_delay(row: Mapping[str, Any]) -> bool:
     """Whether round trips may be a receiver's own delay: they are short, and nothing shows that a sender sees them."""
     # Of what follows a gap RTTs are not clear, and long.
     median = row["rtt_median_s"] if row.get("rtt_p50_s") is None else row["rtt_p50_s"]
-    if median is None or median >= _OWN_DELAY_S:
+    if median is None or median >= OWN_DELAY_S:
         return False
     lasts = row.get("stop_s", 0.0) - row.get("start_s", 0.0)
     always = row["idle_s"] < _SELDOM_IDLE * lasts and row["in_flight_max_bytes"] >= _SEES_PATH_BYTES

@@ -277,8 +277,11 @@ def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
         return Cause("slow_start", share, "certain", "", text)
     size = path.spec["traffic"].get("bytes")
     transfer = f"the transfer of {units.format_size(size)}" if size else "the run"
+    # All has arrived before the receiver delays its last ACK.
+    waits_s = (row.get("limited_by_application") or 0.0) * bounds.lasted(row)
+    whole = 1 - bounds.delayed_s(row, path, waits_s) / bounds.lasted(row) if size else 1.0
     text = (
-        f"slow start is not over: {transfer} ends after {round_trips(_rounds(row, path, 1.0))}, before the "
+        f"slow start is not over: {transfer} ends after {round_trips(_rounds(row, path, whole))}, before the "
         f"window reaches the {amount(path.holds_packets)} packets that the path holds"
     )
     return Cause("slow_start", share, "certain", "", text)
