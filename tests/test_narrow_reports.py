@@ -77,6 +77,20 @@ def test_the_names_of_a_narrow_chart_stand_above_it(chromium: Page, tmp_path: Pa
         assert all(below >= 0 for _, below in names), names
 
 
+def test_slanted_names_below_a_small_chart_are_read_to_their_end(chromium: Page, tmp_path: Path) -> None:
+    """Five charts in a row, as a sweep over queues has them: all kinds were "{ kind =…"."""
+    names = ['{ kind = "fq-codel" }', '{ kind = "codel" }', '{ kind = "codel", target = "5 ms" }', "250 packets"]
+    chart = charts.over_levels(pl.DataFrame({"queue": names, "loss": [0.1, 0.0, 0.2, 0.3]}), "queue", "loss")
+    section = report.Section("Row", "", [report.Row([chart] * 5)])
+    page = report.write(tmp_path / "report.html", title="Row", lead="", sections=[section])
+    _, console = opened(chromium, page, window=(1300, 900))
+    assert console == []
+    below = chromium.run(
+        "[...document.querySelectorAll('.role-axis-label text')].map((each) => each.textContent).filter((each) => /[a-z]/.test(each))"
+    )
+    assert below == ["fq-codel", "codel", "codel (target 5 ms)", "250 packets"] * 5
+
+
 def test_levels_of_factors_do_not_cover_each_other_in_a_narrow_chart(chromium: Page, tmp_path: Path) -> None:
     levels = {"rate": ("1 Mbit/s", "10 Mbit/s"), "delay": ("1 ms", "50 ms"), "buffer": ("5 kB", "50 kB"), "flows": "15"}
     rows = list(itertools.product(*levels.values(), [0, 1]))

@@ -190,6 +190,27 @@ def test_commands_fit_a_terminal_of_80_columns(one_flow: Path, tmp_path: Path) -
         assert not any("…" in line for line in lines), lines
 
 
+def test_a_sweep_of_queues_shows_what_changes_most_on_a_terminal(tmp_path: Path) -> None:
+    """Three goodputs and names of queues as TOML left no room for the delay, of which the sentence below tells."""
+    (tmp_path / "home.toml").write_text(
+        """
+        duration = "5 s"
+        link.line = { ends = ["home", "net"], rate = "10 Mbit/s", delay = "15 ms" }
+        traffic.upload = { kind = "bulk", from = "home", to = "net" }
+        traffic.backup = { kind = "bulk", from = "home", to = "net", tcp.congestion = "cubic" }
+        traffic.call = { kind = "cbr", from = "home", to = "net", rate = "100 kbit/s" }
+        """,
+        encoding="utf-8",
+    )
+    queues = "250 packets,{ kind = 'fq-codel' },{ kind = 'codel', target = '20 ms' }"
+    code, lines = typed(["sweep", "home.toml", "--vary", f"link.line.queue={queues}"], tmp_path)
+    assert code == 0
+    table = lines[: next(place for place, line in enumerate(lines) if line.startswith("not shown"))]
+    assert any(re.match(r"1/0 +fq-codel  .* ms$", line) for line in table), table
+    assert any(re.match(r"2/0 +codel \(target 20 ms\)  .* ms$", line) for line in table), table
+    assert any(line.startswith("The largest p95 queueing delay goes from") for line in lines), lines
+
+
 @pytest.mark.parametrize("command", commands())
 def test_help_fits_and_says_a_default_once(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -78,7 +78,7 @@ _COMPLETION_TIMES: Final = {
 #: Headers that go first where a terminal is too narrow.
 _DROP: Final = (
     *("jitter", "sent", "one-way delay mean", "frames sent", "queueing delay mean", "queue max", "packets"),
-    *("dropped", "loss", "retransmitted", "slowdown mean", "p95", "slowdown p95", "completion p50"),
+    *("dropped", "retransmitted", "loss", "slowdown mean", "p95", "slowdown p95", "completion p50"),
 )
 _LIMITED: Final = "limited by"
 #: Of more links, the busiest are printed.

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.analysis.effects.factors import called
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, changes  # cyclopts evaluates them
-from tightlink.commands.sweep_columns import columns_of, possible_headers
+from tightlink.commands.sweep_columns import by_importance, columns_of, possible_headers
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
@@ -146,10 +147,10 @@ def _run(
         of_what = "of other levels" if outdated.whole else "of other levels or engines"
         say(f"{others} more runs are kept there, {of_what}: table and report are of what this command names")
     cells = experiment.summary
-    if not json_:
-        _print_cells(cells, experiment.varied)
     found = Found(experiment)
     finding = found.sentence
+    if not json_:
+        _print_cells(cells, experiment.varied, found.most)
     report = write_found(found, folder / "report.html", name=folder.resolve().name, with_lab=with_lab)
     if json_:
         print_json({"finding": finding, "report": str(report), "cells": cells})
@@ -209,8 +210,11 @@ def _say_invalid(plan: Plan, within_s: float) -> Mapping[int, TightlinkError]:
     return found.errors
 
 
-def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
-    """A row for each combination: means over its replications, with confidence intervals where there are several."""
+def _print_cells(frame: pl.DataFrame, keys: list[str], most: str) -> None:
+    """A row for each combination: means over its replications, with confidence intervals where there are several.
+
+    ``most`` is the metric that changes most, which a narrow terminal shows, too.
+    """
     printed, more = columns_of(frame, keys)
     columns = printed | more
     replicated = frame["runs"].max() != 1
@@ -221,14 +225,14 @@ def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     rows = [
         [
             row["cell"] if replicated else f"{row['cell']}/0",
-            *(shown(row[key]) for key in keys),
+            *(NONE if row[key] is None else called(row[key]) for key in keys),
             *([str(row["runs"])] if replicated else []),
             *(_cell(metric, row[metric], row[width_of(metric)]) for metric in columns),
         ]
         for row in frame.iter_rows(named=True)
     ]
-    # The metrics stand in the order of what they matter.
-    lines = print_table(header, rows, drop=list(printed.values())[:0:-1], more=list(more.values()))
+    drop = [printed[metric] for metric in by_importance(list(printed), most)]
+    lines = print_table(header, rows, drop=drop[:0:-1], more=list(more.values()))
     if any(f"± {UNKNOWN}" in line for line in lines):
         say(TOO_FEW)
 

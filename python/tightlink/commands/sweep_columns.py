@@ -15,6 +15,8 @@ from tightlink.report.changes import response_name
 
 #: Traffic groups up to which each has a column.
 _MOST_GROUPS: Final = 3
+#: Metrics that stay before the one that changes most: of two groups that compete what each gets.
+_FIRST: Final = 2
 _BY_GROUP: Final = ("goodput_bps", "one_way_delay_p95_s", "one_way_delay_mean_s")
 
 
@@ -33,6 +35,17 @@ def columns_of(frame: pl.DataFrame, keys: list[str]) -> tuple[dict[str, str], di
         printed |= _of_groups(metric, by_group) if 0 < len(by_group) <= _MOST_GROUPS else own
     every = _headers([metric for metric in measured if metric in known], groups)
     return printed, {name: header for name, header in every.items() if name not in printed}
+
+
+def by_importance(printed: Sequence[str], most: str) -> list[str]:
+    """The printed metrics as a narrow terminal keeps them: in their order, the one that changes most among the first.
+
+    >>> by_importance(["old.goodput_bps", "new.goodput_bps", "loss", "rtt_p95_s"], "rtt_p95_s")
+    ['old.goodput_bps', 'new.goodput_bps', 'rtt_p95_s', 'loss']
+    """
+    if most not in printed[_FIRST:]:
+        return list(printed)
+    return [*printed[:_FIRST], most, *(metric for metric in printed[_FIRST:] if metric != most)]
 
 
 def possible_headers(plan: Plan) -> list[str]:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from tightlink.analysis.effects.factors import in_words
+from tightlink.analysis.effects.factors import called
 from tightlink.diagnosis import words
 from tightlink.experiment.metrics import is_largest, is_mean_of_flows
 from tightlink.experiment.precision import half_width
@@ -80,7 +80,7 @@ class Change:
             level, mean = self.beyond
             factor = self._axis.factor
             value, _ = _alike(mean * factor, self.means[0] * factor)
-            also = f" ({'least' if mean < self.means[0] else 'most'} {value} at {in_words(level)})"
+            also = f" ({'least' if mean < self.means[0] else 'most'} {value} at {called(level)})"
         return f"{response_name(self.response)} {self.means_in_words}{also}"
 
     @property
@@ -168,7 +168,7 @@ def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known
     most = there[0]
     also = "".join(f"; {change.text}{_apart(change, most)}" for change in there[1:])
     low, high, unit = most.numbers
-    first, last = between(*map(in_words, most.levels))
+    first, last = between(*map(called, most.levels))
     moved = f"{_with_article(most)} goes from {low} to {high} {unit}".rstrip()
     return f"{moved} as {most.factor} goes from {first} to {last}{also}." + _of_others(found, there)
 
@@ -202,7 +202,7 @@ def _apart(change: Change, most: Change) -> str:
     """Between which levels a change is, where these are not those of the largest one."""
     if change.levels == most.levels:
         return ""
-    first, last = between(*map(in_words, change.levels))
+    first, last = between(*map(called, change.levels))
     return f" from {first} to {last}"
 
 
@@ -216,7 +216,7 @@ def _of_others(found: Sequence[Change], there: Sequence[Change]) -> str:
     sentences = []
     for kinds in list(factors.values())[:_MOST_OTHERS]:
         most, *others = list(kinds.values())[:_MOST_TOLD_OF_OTHERS]
-        first, last = between(*map(in_words, most.levels))
+        first, last = between(*map(called, most.levels))
         also = "".join(f"; {change.text}{_apart(change, most)}" for change in others)
         sentences.append(f" As {most.factor} goes from {first} to {last}: {most.text}{also}.")
     return "".join(sentences)

@@ -7,7 +7,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.analysis.effects.factors import alone
+from tightlink.analysis.effects.factors import alone, called
 from tightlink.analysis.effects.levels import by_replication, over_levels
 from tightlink.diagnosis import words
 from tightlink.errors import TightlinkError
@@ -103,6 +103,12 @@ class Found:
     def levels(self) -> dict[str, pl.DataFrame]:
         """By factor, the means at its levels."""
         return {factor: self._over(factor) for factor in self.varied}
+
+    @cached_property
+    def most(self) -> str:
+        """The response that changes most; empty where none does much."""
+        there = told(self.levels, self.responses, self.known)
+        return there[0].response if there else ""
 
     @cached_property
     def sentence(self) -> str:
@@ -214,6 +220,8 @@ def _cells(found: Found) -> Section:
     metrics = [*found.metrics[:1], *(goodputs if len(goodputs) <= _MOST_COLUMNS else ()), *found.metrics[1:]]
     widths = {name: width_of(name) for name in metrics} if several_runs else {}
     shown = found.cells.select("cell", *found.keys, "runs", *metrics, *widths.values())
+    words = [name for name in found.keys if shown[name].dtype == pl.String]
+    shown = shown.with_columns(pl.Series(name, map(_called, shown[name]), pl.String) for name in words)
     if found.copies:
         copied = pl.when(pl.col("cell").is_in(found.copies)).then(pl.lit(" copies")).otherwise(pl.lit(""))
         shown = shown.with_columns(runs=pl.col("runs").cast(pl.String) + copied)
@@ -227,6 +235,10 @@ def _cells(found: Found) -> Section:
         each = found.done.select("run", "seed", *metrics)
         blocks.append(Table(each.head(_MOST_ROWS), "Each run."))
     return Section("Combinations", finding, blocks)
+
+
+def _called(level: str | None) -> str | None:
+    return None if level is None else called(level)
 
 
 def _setup(found: Found) -> Section | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.effects.factors import in_si, in_words
+from tightlink.analysis.effects.factors import called, in_si
 from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.main import held_against, main_effects, marked_by_chance
 from tightlink.analysis.effects.noise import REPLICATIONS
@@ -108,7 +108,7 @@ def _large(found: Found, factor: str, main: str) -> list[alt.LayerChart]:
         return [first]
     name = labels.shortest([factor])[factor]
     values = levels[factor].to_list()
-    points = levels.select(pl.Series(name, map(in_words, values)), "throughput_bps", delay)
+    points = levels.select(pl.Series(name, map(called, values)), "throughput_bps", delay)
     ordered = in_si(values) is not None
     return [first, charts.delay_throughput(points, delay=delay, by=name, ordered=ordered, height=_TALL)]
 

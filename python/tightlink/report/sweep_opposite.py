@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.effects.factors import in_si, in_words
+from tightlink.analysis.effects.factors import called, in_si
 from tightlink.analysis.effects.levels import over_levels
 from tightlink.analysis.effects.opposite import Opposite, opposite
 from tightlink.experiment.designs import LATIN
@@ -64,10 +64,10 @@ def _sentence(one: Opposite) -> str:
     both = sorted([(one.rises[0], True), (one.falls[0], False)], key=lambda each: one.others.index(each[0]))
     (first, before), (second, after) = ((level, _change(one, rises=rises)) for level, rises in both)
     short = labels.shortest([one.factor, one.other])
-    low, high = between(*map(in_words, one.levels))
+    low, high = between(*map(called, one.levels))
     return (
         f"{before.text} as {short[one.factor]} goes from {low} to {high} where {short[one.other]} is "
-        f"{in_words(first)}, and {after.means_in_words} where it is {in_words(second)}"
+        f"{called(first)}, and {after.means_in_words} where it is {called(second)}"
     )
 
 
@@ -83,7 +83,7 @@ def _drawn(found: Found, one: Opposite) -> alt.LayerChart:
     name = labels.shortest([one.factor, one.other])[one.other]
     parts = [
         over_levels(runs.filter(pl.col(one.other) == level), one.factor, [one.response], found.copies)
-        .with_columns(pl.lit(f"{name} {in_words(level)}").alias(name))
+        .with_columns(pl.lit(f"{name} {called(level)}").alias(name))
         for level in levels
     ]  # fmt: skip
     each = pl.concat(parts)

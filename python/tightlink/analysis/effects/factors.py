@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -111,3 +112,23 @@ def in_words(level: object) -> str:
     ('5 packets', '20', 'true')
     """
     return level if isinstance(level, str) else f"{level:.12g}" if isinstance(level, float) else show(level)
+
+
+def called(level: object) -> str:
+    """What sentences, tables and axes call a level: a table that has a kind by that, with its options behind it.
+
+    >>> called('{ kind = "fq-codel" }'), called('{ kind = "codel", target = "5 ms" }'), called("5 packets")
+    ('fq-codel', 'codel (target 5 ms)', '5 packets')
+    """
+    text = in_words(level)
+    if not text.startswith("{"):
+        return text
+    try:
+        table = tomllib.loads(f"level = {text}")["level"]
+    except tomllib.TOMLDecodeError:
+        return text
+    kind = table.pop("kind", None)
+    if not isinstance(kind, str) or any(isinstance(value, dict | list) for value in table.values()):
+        return text
+    options = ", ".join(f"{key} {in_words(value)}" for key, value in table.items())
+    return f"{kind} ({options})" if options else kind

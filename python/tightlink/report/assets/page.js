@@ -8,6 +8,8 @@
   const STACKED = { legend: { layout: { top: { direction: "vertical", anchor: "start" } } } };
   // What names beside an axis take of a narrow chart at most.
   const BESIDE = 0.3;
+  // And slanted names below one at least, in pixels.
+  const SLANTED = 120;
   // Height of the button of a chart's menu, in pixels.
   const MENU = 30;
   // Points of a chart that are read out one by one at most.
@@ -219,7 +221,11 @@
       if (part === null || typeof part !== "object") return;
       const columns = part.legend && part.legend.columns;
       if (columns && columns.expr) columns.expr = columns.expr.replace("width", `${width}`);
-      if (part.axis && part.axis.labelLimit) part.axis.labelLimit = Math.min(part.axis.labelLimit, BESIDE * width);
+      if (part.axis && part.axis.labelLimit) {
+        // Slanted names below a small chart have room under their neighbours.
+        const room = part.axis.labelAngle ? Math.max(BESIDE * width, SLANTED) : BESIDE * width;
+        part.axis.labelLimit = Math.min(part.axis.labelLimit, room);
+      }
       Object.entries(part).forEach(([key, inner]) => key === "datasets" || inColumns(inner, width));
     }
 

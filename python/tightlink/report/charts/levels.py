@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tightlink.analysis.effects.factors import in_si, in_words
+from tightlink.analysis.effects.factors import called, in_si
 from tightlink.analysis.effects.levels import geometric
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
@@ -74,7 +74,7 @@ def over_levels(  # noqa: PLR0913
     numbers = in_si(frame[factor].to_list())
     up = axis_of(there.with_columns(pl.col(response).abs() + spread), response, None)
     rows = there.with_columns(
-        level=pl.Series(map(in_words, there[factor].to_list()), dtype=pl.String),
+        level=pl.Series(map(called, there[factor].to_list()), dtype=pl.String),
         low=(pl.col(response) - spread).clip(lower_bound=least) * up.factor,
         high=(pl.col(response) + spread).clip(upper_bound=most) * up.factor,
     ).with_columns(pl.col(response) * up.factor)  # fmt: skip
