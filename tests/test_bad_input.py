@@ -139,7 +139,11 @@ CHANGES = [
     ("traffic.t.tcp.delayed_ack_timeout", 40, 'did you mean "40 ms"?'),
     # Without what a path begins with.
     ("congestion", "bbr", "congestion: unknown key; did you mean traffic.t.tcp.congestion?"),
+    ("tcp.cc", "bbr", "tcp.cc: unknown key; did you mean traffic.t.tcp.congestion?"),
     ("bandwidth", "1 Mbit/s", "bandwidth: unknown key; did you mean link.a.rate?"),
+    # How a quantity changes stands in its place, and a schedule in a table.
+    ("link.a.schedule", [{"at": "5 s", "rate": "3 Mbit/s"}], 'did you mean "rate.schedule"?'),
+    ("link.a.outages", [{"at": "5 s", "for": "3 s"}], 'did you mean { schedule = [{ at = "5 s", for = "3 s" }] }?'),
     ("time", "1 s", 'did you mean "duration"?'),
     ("flows", 2, "flows: unknown key; did you mean traffic.t.flows?"),
     ("interval", "1 s", 'did you mean "observe.interval"?'),

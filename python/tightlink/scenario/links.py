@@ -8,6 +8,7 @@ Example:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
@@ -95,6 +96,11 @@ class Wire(Medium):
     """Transmission rate, in bits or in packets, or a table of how it changes."""
     delay: ChangingDelay | None = None
     """Propagation delay, or a table of how it changes (default "0 s")."""
+
+    @classmethod
+    def _meant_key(cls, key: str, data: Mapping[str, Any]) -> str | None:
+        # How a quantity changes stands in the place of that quantity.
+        return f"rate.{key}" if key in {"schedule", "trace"} else super()._meant_key(key, data)
 
 
 class Reverse(Wire):

@@ -10,12 +10,13 @@ from __future__ import annotations
 import itertools
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool
+from pydantic import BeforeValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.toml import literal
 from tightlink.scenario.values import Delay, Period, in_si, seconds
 
 
@@ -86,7 +87,17 @@ class RandomOutages(AnyOutage):
     """How long it is down in the mean, with an exponential distribution."""
 
 
+def _in_a_table(value: object) -> object:
+    """Refuse a list of outages, which stands in a table."""
+    if isinstance(value, list | tuple) and all(isinstance(each, dict) for each in value):
+        meant = f"{{ schedule = {literal([*map(dict, value)])} }}"
+        raise wrong('a table, or "none"', value=[*value], suggestion=meant)
+    return value
+
+
 #: When a link is down.
 LinkOutages = Annotated[
-    Nothing | Outages | RandomOutages, Forms({"schedule": "schedule", "up": "random", "down": "random"})
+    Nothing | Outages | RandomOutages,
+    Forms({"schedule": "schedule", "up": "random", "down": "random"}),
+    BeforeValidator(_in_a_table),
 ]

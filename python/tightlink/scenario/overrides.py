@@ -139,6 +139,8 @@ def whole_path(path: str, data: Mapping[str, Any] = _NO_NAMES) -> str | None:
 
     >>> whole_path("rate", {"link": {"wire": {}}}), whole_path("cca"), whole_path("seed")
     ('link.wire.rate', 'traffic.NAME.tcp.congestion', None)
+    >>> whole_path("tcp.cc", {"traffic": {"ftp": {}}})
+    'traffic.ftp.tcp.congestion'
     """
     # Not at the top: the model reads overrides.
     from tightlink.scenario.links import Link
@@ -146,6 +148,7 @@ def whole_path(path: str, data: Mapping[str, Any] = _NO_NAMES) -> str | None:
     from tightlink.scenario.synonyms import called
     from tightlink.scenario.traffic import Bulk, Flow
 
+    path = _of_tcp(path)
     first = re.split(r"[.\[]", path, maxsplit=1)[0]
     keys = {"scenario": Scenario.keys(), "link": Link.keys(), "traffic": Flow.keys()}
     if first in keys["scenario"]:
@@ -167,6 +170,16 @@ def whole_path(path: str, data: Mapping[str, Any] = _NO_NAMES) -> str | None:
             name = next(iter(names)) if names and isinstance(names, dict) else "NAME"
             return f"{table}.{name}.{meant}{path.removeprefix(first)}"
     return None
+
+
+def _of_tcp(path: str) -> str:
+    """A path of a key of TCP, by the name that it has here."""
+    from tightlink.scenario.protocols import Tcp
+    from tightlink.scenario.synonyms import called
+
+    table, _, key = path.partition(".")
+    meant = called(key, Tcp) if table == "tcp" else None
+    return f"{table}.{meant}" if meant else path
 
 
 def _check_name(data: dict[str, Any], table: str, name: str, path: str) -> None:
