@@ -79,6 +79,26 @@ def test_a_run_has_the_warning() -> None:
     assert run.manifest["digest"] == tl.simulate(tl.loads(BASE)).manifest["digest"]
 
 
+@pytest.mark.parametrize(
+    ("own", "warns"),
+    [
+        ({"rate": "80 Mbit/s", "delay": "2 ms"}, True),
+        ({"rate": "80 Mbit/s"}, False),
+        ({"queue": "50 packets"}, False),
+        # Its uplink is left.
+        ({"network": "dsl", "rate": "80 Mbit/s", "delay": "2 ms"}, False),
+        ({"network": "dsl", "rate": "80 Mbit/s", "delay": "2 ms", "reverse": {"rate": "2 Mbit/s"}}, True),
+    ],
+)
+def test_a_network_of_which_a_link_leaves_nothing_is_said(own: dict[str, Any], warns: bool) -> None:  # noqa: FBT001
+    """``--set link.NAME.network=wifi`` on a link that has a rate and a delay changes no result."""
+    air = {"ends": ["a", "b"], "network": "wifi"} | own
+    call = {"kind": "cbr", "from": "a", "to": "b", "interval": "20 ms"}
+    run = tl.simulate(tl.Scenario.from_dict({"duration": "1 s", "link": {"air": air}, "traffic": {"call": call}}))
+    said = f'network = "{air["network"]}" of air does nothing but for the queue, as rate and delay'
+    assert [text.startswith(said) for text in run.warnings] == [True] * warns
+
+
 def test_who_checks_a_scenario_hears_of_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "base.toml"
     file.write_text(BASE)

@@ -23,7 +23,7 @@ from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario import Scenario
 from tightlink.scenario.as_keys import as_keys
 from tightlink.scenario.beside_users import check_trace
-from tightlink.scenario.idle import idle
+from tightlink.scenario.idle import idle, idle_networks
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.overrides import values_at
 from tightlink.scenario.values import LARGEST_PACKET
@@ -367,7 +367,11 @@ def prepare(scenario: Scenario) -> Prepared:
     resolved = json.dumps(tables, sort_keys=True, allow_nan=False)
     inputs = f'{{"engine_behaviour": {behaviour}, "scenario": {resolved}}}'
     identity = hashlib.sha256(inputs.encode()).hexdigest()
-    understood, memory, warnings = scenario.explicit().written(), needed(tables), tuple(idle(tables))
+    understood, memory, warnings = (
+        scenario.explicit().written(),
+        needed(tables),
+        (*idle(tables), *idle_networks(scenario.link)),
+    )
     return Prepared(identity, understood, scenario.seed, behaviour, resolved, memory, warnings)
 
 

@@ -12,7 +12,7 @@ from tightlink.errors import ScenarioError
 from tightlink.files import write_new
 from tightlink.numbers import several
 from tightlink.scenario import Scenario, load
-from tightlink.scenario.idle import idle
+from tightlink.scenario.idle import idle, idle_networks
 from tightlink.simulate import check
 
 
@@ -38,7 +38,12 @@ def validate(files: list[Path], /, *, set_: Set = None, controls: Controls = Non
             about["errors"] = [{"key": each.key, "error": each.sentence()} for each in (error, *error.others)]
             continue
         sizes = {part: len(resolved[part]) for part in ("nodes", "links", "flows")}
-        about |= {"valid": True, "warnings": idle(resolved), **sizes, "duration_s": resolved["duration_s"]}
+        about |= {
+            "valid": True,
+            "warnings": [*idle(resolved), *idle_networks(scenario.link)],
+            **sizes,
+            "duration_s": resolved["duration_s"],
+        }
         for text in about["warnings"]:
             say(f"warning: {file}: {text}")
         if not json_:

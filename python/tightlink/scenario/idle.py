@@ -17,10 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.scenario.networks import ready_network
 from tightlink.scenario.values import LARGEST_WINDOW_BYTES
+
+if TYPE_CHECKING:
+    from tightlink.scenario.links import Duplex
 
 #: Queues that mark unless they are told not to, so that who has one need not mean its marks.
 _MARK_BY_DEFAULT: Final = frozenset({"fq-codel", "cake", "dualpi2"})
@@ -45,6 +49,32 @@ def idle(tables: Mapping[str, Any]) -> list[str]:
         *_cut_means(links),
         *_windows(flows),
     ]
+
+
+def idle_networks(links: Mapping[str, Duplex]) -> list[str]:
+    """A sentence for each link whose keys take the place of all that its ready network says but the queue.
+
+    >>> import tightlink as tl
+    >>> air = {"ends": ["a", "b"], "network": "wifi", "rate": "80 Mbit/s", "delay": "2 ms"}
+    >>> idle_networks(tl.Scenario.from_dict({"duration": "1 s", "link": {"air": air}}).link)
+    ['network = "wifi" of air does nothing but for the queue, as rate and delay of the link take the place ...']
+    """
+    return list(_networks(links))
+
+
+def _networks(links: Mapping[str, Duplex]) -> Iterator[str]:
+    for name, link in links.items():
+        if link.network is None:
+            continue
+        like, own = dict(ready_network(link.network).link), link.written()
+        back = like.pop("reverse", {}).keys() - own.get("reverse", {}).keys() - {"queue"}
+        keys = [key for key in like if key != "queue"]
+        if not back and own.keys() >= set(keys):
+            said = f"{', '.join(keys[:-1])} and {keys[-1]}"
+            yield (
+                f'network = "{link.network}" of {name} does nothing but for the queue, as {said} of the link take '
+                "the place of what it says; leave them out"
+            )
 
 
 def _windows(flows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
