@@ -209,6 +209,7 @@ def test_what_cannot_be_captured(
     assert '--pcap-at = "sender": expected --pcap FILE.pcapng beside it' in capsys.readouterr().err
     target = ["--pcap", str(tmp_path / "out.pcapng"), "--pcap-at", "sender,receiver"]
     assert cli.main(["run", str(file), *target]) == 0
+    assert f"wrote {target[1]}" in capsys.readouterr().err
     assert {p.interface for p in read(tmp_path / "out.pcapng")} == {"sender", "receiver"}
     assert cli.main(["run", str(file), *target]) == 2
     assert "is there already, and nothing is overwritten" in capsys.readouterr().err

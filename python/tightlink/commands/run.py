@@ -90,6 +90,7 @@ def run(
             result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
         if threads is not None and (used := result.manifest["timing"]["threads"]) < threads:
             say(f"--threads {threads}: {used} used, as more are not faster here (--show-config says why)")
+        _say_written(tr, pcap)
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
@@ -104,6 +105,11 @@ def run(
     if there:
         say(f"{output}: this run is already there")
     return warned(result.warnings)
+
+
+def _say_written(*files: Path | None) -> None:
+    for file in filter(None, files):
+        say(f"wrote {file}")
 
 
 def _of_packets(tr: Path | None, pcap: Path | None, pcap_at: list[str] | None) -> dict[str, Any]:
