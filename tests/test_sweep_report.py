@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -40,12 +41,15 @@ def test_replications_that_are_copies_are_named_cell_by_cell(
     varied = ["--vary", "link.bottleneck.loss=0,0.01", "--vary", "traffic.ftp.tcp.window=4 packets,20 packets"]
     assert cli.main(["sweep", str(file), *varied, "--replications", "3", "-o", str(out)]) == 0
     printed = capsys.readouterr()
-    copies = "nothing random changes combinations 0, 1: their replications are copies, without intervals"
+    copies = (
+        "nothing random changes combinations 0, 1: their replications are copies, without confidence intervals; starts "
+        'such as { within = "1 s" } are others with each seed'
+    )
     assert copies in printed.err
     rows = printed.out.splitlines()[1:5]
     assert ["±" in row for row in rows] == [False, False, True, True]
     page = (out / "report.html").read_text()
-    assert f"N{copies[1:]}." in page
+    assert f"N{copies[1:]}." in html.unescape(page)
     assert page.count("<td>3 copies</td>") == 2
     assert "Percentiles of one-way delays and round trips are means of those that flows have." in page
     # Copies are no replications: as such they would make every difference significant.

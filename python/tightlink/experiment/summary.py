@@ -47,15 +47,19 @@ def without_copies(runs: pl.DataFrame, copies: Sequence[str]) -> pl.DataFrame:
 def copied(copies: Sequence[str], cells: int) -> str:
     """What to say of cells whose replications are equal.
 
-    >>> copied(["0", "1", "2"], 3)
-    'nothing random changes any combination: their replications are copies, without intervals'
+    >>> print(copied(["0", "1", "2"], 3))
+    nothing random changes any combination: their replications are copies, without confidence intervals; starts such \
+as { within = "1 s" } are others with each seed
     """
     which = (
         "any combination"
         if len(copies) == cells
         else f"combination{'s' if len(copies) > 1 else ''} {', '.join(copies)}"
     )
-    return f"nothing random changes {which}: their replications are copies, without intervals"
+    return (
+        f"nothing random changes {which}: their replications are copies, without confidence intervals; starts such as "
+        '{ within = "1 s" } are others with each seed'
+    )
 
 
 def without_censored(runs: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
