@@ -587,8 +587,8 @@ def test_what_losses_allow_is_compared_with_the_time_in_which_a_flow_sends() -> 
 @pytest.mark.parametrize(
     ("label", "transport", "said"),
     [
-        ("a:5000-b:53", "udp", "the application sets the rate of datagrams"),
-        ("a:5000-b:4433", "udp", "by a congestion control or without one: which, and what of them is lost"),
+        ("a:5000-b:53", "udp", "the application sets the rate of its datagrams"),
+        ("a:5000-b:4433", "udp", "the application sets the rate of its datagrams; whether it has a congestion control"),
         ("a:50000-b:443", "udp", "datagrams, likely of QUIC"),
         ("a:5555-b:4789", "udp", "packets of a tunnel, into which is not looked"),
         ("a-b", "gre", "packets of a tunnel"),

@@ -51,7 +51,7 @@ _SHORT: Final = {
     ),
     "timeouts": "timeouts are awaited",
     "reordering": "packets that overtake each other are taken for lost",
-    "ack_path": "the way back of its ACKs is full",
+    "ack_path": "the reverse path of its ACKs is full",
     "falling_rate": "a link carries less than what comes",
     "saturated_link": "the path is full",
     "router_packet_rate": "a router is full",

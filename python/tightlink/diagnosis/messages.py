@@ -15,8 +15,8 @@ _SAID: Final[dict[str, tuple[str, str]]] = {
     "datagrams": (
         "application",
         (
-            "the application sets the rate of datagrams, by a congestion control or without one: which, and what of "
-            "them is lost behind the capture, cannot be told"
+            "the application sets the rate of its datagrams; whether it has a congestion control, and how many are "
+            "lost behind the capture point, a capture does not tell"
         ),
     ),
     "tunnel": (

@@ -288,7 +288,7 @@ def _full(group: Group, spent: _Account, waits: Delay, crowded: Used | None) -> 
         return Cause("saturated_link", share, "certain", named(busy), text)
     back = group.path(waits.where).returns_by(waits.where)
     if back is not None and back.utilization >= FULL:
-        text = f"the way back of their ACKs is full: link {back.name} is {percent(back.utilization)} busy{_WHILE}"
+        text = f"the reverse path of their ACKs is full: link {back.name} is {percent(back.utilization)} busy{_WHILE}"
         return Cause("ack_path", share, "likely", back.name, text)
     if crowded is not None:
         text = f"link {crowded.link.name} is saturated while most are under way"

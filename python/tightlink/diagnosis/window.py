@@ -131,7 +131,7 @@ def _ack_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) ->
     ):
         return None
     lost = small_percent(back.lost_at_queue / max(1, back.totals["packets_in"]))
-    text = f"the way back of its ACKs is full: link {back.name} is {percent(busy[back.name])} busy"
+    text = f"the reverse path of its ACKs is full: link {back.name} is {percent(busy[back.name])} busy"
     text += "" if bounds.lasts(row, back) else " while data is sent"
     text += f" and drops {lost} of what comes" if back.lost_at_queue else ""
     return Cause("ack_path", share, "likely", back.name, text)
