@@ -13,6 +13,7 @@ from compared import BASE, measurement
 from tightlink.analysis.compare.comparison import compare
 from tightlink.analysis.path import residuals
 from tightlink.reduce import jain
+from tightlink.report import run_report
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import CAPTURE, Framed, Run
 
@@ -159,6 +160,11 @@ def test_wrong_folders(four_flows: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(tl.TightlinkError, match="file: it is a file; expected the folder of a run"):
         compare(tmp_path / "file", four_flows)
+    for name, command in (("home.toml", "run"), ("up.pcapng.gz", "capture")):
+        (tmp_path / name).touch()
+        for asks in (lambda place: compare(four_flows, place), run_report):
+            with pytest.raises(tl.TightlinkError, match=rf"; tightlink {command} .*{name} -o DIR makes one$"):
+                asks(tmp_path / name)
     with pytest.raises(tl.TightlinkError, match="by label: two runs are paired by the names"):
         compare(four_flows, four_flows, by=["label"])
 

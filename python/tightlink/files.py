@@ -65,6 +65,17 @@ def check_page(file: Path) -> None:
         raise TightlinkError(f"{file}: expected a name that ends in .html, as it is a page, which a browser opens")
 
 
+def folder_of(file: Path) -> str:
+    """What makes the folder of a run of a file that stands in its place: words behind an error, perhaps none.
+
+    >>> folder_of(Path("nowhere.toml"))
+    ''
+    """
+    suffixes = {suffix.lower() for suffix in file.suffixes}
+    command = "run" if ".toml" in suffixes else "capture" if suffixes & {".pcap", ".pcapng", ".cap"} else ""
+    return f"; tightlink {command} {file} -o DIR makes one" if command and file.is_file() else ""
+
+
 def check_writable(folder: Path, *, of: Path | None = None) -> None:
     """Refuse a folder that can neither be made nor written to.
 

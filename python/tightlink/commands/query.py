@@ -15,7 +15,7 @@ from tightlink.diagnosis.words import listed
 from tightlink.errors import TightlinkError, show
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import RUNS, holds_experiment
-from tightlink.files import check_decoded
+from tightlink.files import check_decoded, folder_of
 from tightlink.json_values import plain
 from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
@@ -84,7 +84,7 @@ def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":
         what = "" if folder.is_dir() else "it is a file; " if folder.exists() else "there is no such folder; "
         raise TightlinkError(
             f"{folder}: {what}expected the folder of a run (it has manifest.json), or of a finished sweep or "
-            f"study (it has {RUNS})"
+            f"study (it has {RUNS}){folder_of(folder)}"
         )
     opened = open_folder(folder)
     asked = [name for name in TABLES if name in words]

@@ -104,7 +104,8 @@ def left_out(network: Network, crossed: Sequence[Way], emulated: Sequence[int]) 
         hop = network.hops[link]
         if hop.wire.loss:
             text = f"{hop.name} loses packets, and only {listed(network, emulated)} is emulated"
-            raise refused(f"{text}; link, or --link NAME repeated, emulates several", key=hop.key)
+            names = ",".join(dict.fromkeys(base(network, each) for each in (*emulated, link)))
+            raise refused(f"{text}; --link {names}, or link in Python, emulates both", key=hop.key)
     slow: dict[str, dict[str, None]] = {}
     for way in crossed:
         own = {base(network, link) for link in (*way.there, *way.back) if link in emulated}

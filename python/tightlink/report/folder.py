@@ -14,6 +14,7 @@ from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims_file
 from tightlink.experiment.folder import MARKER, RUNS, Experiment, holds_experiment
+from tightlink.files import folder_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
@@ -59,6 +60,7 @@ a study or a sweep, as -o, or output, names it
         what = "it is a file" if place.exists() else "there is no such folder"
         raise TightlinkError(
             f"{place}: {what}; expected the folder of a run, a study or a sweep, as -o, or output, names it"
+            f"{folder_of(place)}"
         )
     target = place / "report.html"
     if holds_run(place):

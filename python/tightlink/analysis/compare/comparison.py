@@ -24,6 +24,7 @@ from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.experiment.summary import width_of
+from tightlink.files import folder_of
 from tightlink.lazy import pl
 from tightlink.reduce import largest, smallest
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
@@ -181,7 +182,7 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
         if folder.exists():
             what = "nothing to compare is there" if folder.is_dir() else "it is a file"
         expected = f"the folder of a run (it has manifest.json) or of a sweep or a study (it has {RUNS})"
-        raise TightlinkError(f"{folder}: {what}; expected {expected}")
+        raise TightlinkError(f"{folder}: {what}; expected {expected}{folder_of(folder)}")
     return Experiment(folder)
 
 
