@@ -138,6 +138,20 @@ def test_chosen_sliders_have_only_right_values(name: str) -> None:
     assert Document(scenario, sliders[:1]).to_dict()["scenario"] == grouped(relative(explicit, Network(explicit)))
 
 
+def test_the_slider_of_losses_is_of_the_link_that_loses_packets() -> None:
+    """Behind a bottleneck without losses a wireless hop had none."""
+    home = """
+    duration = "2 s"
+    link.line = { ends = ["net", "router"], rate = "10 Mbit/s", delay = "15 ms" }
+    link.air = { ends = ["router", "laptop"], rate = "80 Mbit/s", delay = "2 ms", loss = "0.5 %" }
+    traffic.down = { kind = "bulk", from = "net", to = "laptop" }
+    """
+    for scenario, link in ((tl.loads(home), "air"), (tl.loads(home).set("link.air.loss", 0), "line")):
+        (slider,) = [slider for slider in chosen(Resolved(scenario)) if slider.key.endswith(".loss")]
+        assert slider.key == f"link.{link}.loss"
+        assert slider.values[slider.start] == value_at(scenario, slider.key)
+
+
 def test_prepared_scenarios_are_the_same_run(one_flow: str) -> None:
     scenario = tl.loads(one_flow)
     found = prepared(scenario, ["link.bottleneck"])

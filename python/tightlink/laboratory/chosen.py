@@ -54,7 +54,7 @@ def chosen(resolved: Resolved, *, coarse: bool = False) -> list[Slider]:
             ]
             found += of(f"{key}.queue", lambda _: kinds)
             found += of(f"{key}.queue.limit", _limits)
-        found += of(f"{key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
+        found += of(f"{_lossy(scenario) or key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
     for name in list(scenario.node)[:1]:
         found += of(f"node.{name}.processor.per_packet", _around(units.TIME, units.format_time))
         found += of(f"node.{name}.processor.input_ring", _limits)
@@ -67,6 +67,13 @@ def chosen(resolved: Resolved, *, coarse: bool = False) -> list[Slider]:
         found += of(f"{flow}.rate", _around(units.RATE, units.format_rate))
         found += of(f"{flow}.interval", _around(units.TIME, units.format_time))
     return found
+
+
+def _lossy(scenario: Scenario) -> str | None:
+    """The dotted path of the table of the first link that loses a share of its packets, as a wireless hop does."""
+    keys = dict.fromkeys(hop.key.removesuffix(".reverse") for hop in Network(scenario.explicit()).hops)
+    losses = ((key, value_at(scenario, f"{key}.loss")) for key in keys)
+    return next((key for key, loss in losses if isinstance(loss, int | float) and loss > 0), None)
 
 
 def bottleneck(scenario: Scenario) -> str | None:
