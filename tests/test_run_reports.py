@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -75,6 +76,22 @@ def test_panels_zoom_together(several: tl.Run) -> None:
     # The queue is not a flow's: it stays where a flow is picked out.
     assert fading[panels["queue (packets)"]["name"]] is False
     assert fading["panel_0"] is True
+
+
+def test_no_window_is_drawn_before_its_flow_starts() -> None:
+    """A flow that starts at 3 s had a line at one packet until then."""
+    run = _run(
+        'traffic.one = { kind = "bulk", from = "a", to = "b" }\n'
+        'traffic.two = { kind = "bulk", from = "a", to = "b", start = "3 s" }'
+    )
+    windows = run.series.filter(metric="cwnd_packets", entity="two")
+    assert windows["time_s"].min() == pytest.approx(0.1)
+    spec, _ = _chart(over_time.section(run))
+    rows = spec["datasets"][_panels(spec)["congestion window (packets)"]["data"]["name"]]
+    drawn = [row["time_s"] for row in rows if row["entity"] == "two" and row["cwnd_packets"] is not None]
+    assert 3.0 < min(drawn) < 3.2
+    two = next(line for line in plots.series(run, "cwnd_packets").lines if line.get_label() == "two")
+    assert np.asarray(two.get_xdata(), dtype=float).min() == pytest.approx(3.1)
 
 
 def test_no_rate_is_above_the_links_without_a_reason(several: tl.Run) -> None:

@@ -13,7 +13,7 @@ from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import Array, np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
-from tightlink.plots.observed import observed
+from tightlink.plots.observed import begun, observed
 from tightlink.plots.style import LEGEND, axes
 from tightlink.plots.style import legend as with_legend
 from tightlink.run import Run, check_run
@@ -81,7 +81,8 @@ def series(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('time (ms)', 'congestion window (packets)')
     """
-    table = _chosen(observed(run, "series").series, "metric", metric)
+    run = observed(run, "series")
+    table = begun(run, _chosen(run.series, "metric", metric))
     if isinstance(entity, str):
         table = _chosen(table, "entity", entity)
     elif entity is not None:

@@ -25,10 +25,29 @@ _ONE: Final = 2.5
 #: Samples end so much later than the last packet, where that is earlier than this share of the run.
 _AFTER: Final = 1.05
 _WHOLE: Final = 0.75
+#: What a flow has from its start on.
+_WINDOWS: Final = ("cwnd_packets", "ssthresh_packets")
 #: What one core simulates in about a second, samples included.
 _MOST_PACKET_HOPS: Final = 10_000_000
 #: The same where an ACK calls a control that is written in Python.
 _MOST_IN_PYTHON: Final = 500_000
+
+
+def begun(run: Run, samples: pl.DataFrame) -> pl.DataFrame:
+    """Samples of a run without those of congestion windows from before their flows start, when there is none.
+
+    >>> run = tl.simulate(tl.network("dsl").set_all({"duration": "1 s", "traffic.download.start": "0.5 s"}))
+    >>> windows = run.series.filter(metric="cwnd_packets")
+    >>> windows["time_s"].round(1)[0], begun(run, windows)["time_s"].round(1)[0]
+    (0.1, 0.6)
+    """
+    if "flows" not in run.tables:
+        return samples
+    starts = run.flows.select(pl.col("label").alias("of_"), "start_s").unique("of_")
+    each = samples.with_columns(of_=pl.col("entity").cast(pl.String))
+    early = pl.col("metric").is_in(_WINDOWS) & (pl.col("time_s") <= pl.col("start_s"))
+    found = each.join(starts, on="of_", how="left", maintain_order="left")
+    return found.filter(~early.fill_null(value=False)).drop("of_", "start_s")
 
 
 def observed(run: Run, *tables: Observed) -> Run:

@@ -9,7 +9,7 @@ from tightlink.console import rounded
 from tightlink.lazy import _core, pl
 from tightlink.numbers import grouped
 from tightlink.plots import palette
-from tightlink.plots.observed import not_here
+from tightlink.plots.observed import begun, not_here
 from tightlink.plots.overview import busiest_links, spread
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Text
@@ -120,7 +120,7 @@ def _links(run: Run) -> list[str]:
 
 def _of(run: Run, metric: str, names: list[str]) -> pl.DataFrame:
     """The samples of a metric; none where all are zero, as losses of a run without any, or where they make no line."""
-    found = run.series.filter((pl.col("metric") == metric) & pl.col("entity").is_in(names))
+    found = begun(run, run.series.filter((pl.col("metric") == metric) & pl.col("entity").is_in(names)))
     found = found.select("time_s", "entity", pl.col("value").alias(metric)).drop_nulls()
     # One sample of each is no line, as where one round trip was taken: an axis with nothing on it, if others have more.
     alone = found["entity"].is_unique().all() and run.series["time_s"].min() != run.series["time_s"].max()
