@@ -13,6 +13,7 @@ Example:
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from tightlink.errors import did_you_mean, one_of, show
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
 from tightlink.experiment.summary import without_censored, without_copies
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, NDArray, np, pl
 from tightlink.tables import as_now
 
 #: Columns that say which run it is: neither factors nor responses.
@@ -166,6 +167,19 @@ def deviations(values: Array) -> Array:
             deviation = float(np.std(there, ddof=1))
             found[place] = deviation if deviation > _ROUNDING * np.abs(there).max() else 0.0
     return found
+
+
+def varying(values: Array, responses: Sequence[str]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Which columns differ between some of the rows that have a value, and what these are called; at least two.
+
+    Raises:
+        MeasurementError: Fewer do.
+    """
+    varies = deviations(values) > 0
+    named = tuple(itertools.compress(responses, varies))
+    if len(named) < 2:  # noqa: PLR2004
+        raise MeasurementError(f"fewer than two responses vary over these runs: {', '.join(named) or 'none'}")
+    return varies, named
 
 
 def _two_valued(column: pl.Series) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.factors import found_of, in_words, levels, parts
+from tightlink.analysis.effects.factors import found_of, in_words, levels, listed, parts
 from tightlink.analysis.effects.noise import Response, against, of_responses
 from tightlink.lazy import np, pl
 from tightlink.numbers import several
@@ -68,7 +68,7 @@ def main_effects(
         >>> tl.analyze.main_effects(runs, ["queue"], ["loss"]).select("low", "high", "effect", "mark", "sign").rows()
         [('5 packets', '20 packets', -0.25000000000000006, '', '−')]
     """
-    factors, responses = ([names] if isinstance(names, str) else names for names in (factors, responses))
+    factors, responses = listed(factors), listed(responses)
     found = []
     pairs = {factor: levels(runs, factor) for factor in factors}
     for names, part in parts(runs, by):

@@ -13,7 +13,8 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,6 +46,12 @@ class Compared:
     algorithms: tuple[str, ...]
     responses: tuple[str, ...]
     values: Array
+
+    def by_response(self) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+        """Each response with the algorithms that have a value of it, and these."""
+        for response, column in zip(self.responses, self.values.T.tolist(), strict=True):
+            pairs = zip(self.algorithms, column, strict=True)
+            yield response, [(who, value) for who, value in pairs if not math.isnan(value)]
 
 
 def compared(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal, TypeAlias
 
-from tightlink.analysis.effects.designed import deviations, numbers
+from tightlink.analysis.effects.designed import deviations, numbers, varying
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.errors import show
 from tightlink.lazy import Array, NDArray, np, pl, stats
@@ -104,11 +104,8 @@ def correlation(
     if threshold != "gap" and not (isinstance(given, int | float) and 0 <= threshold < 1):
         shown = f"{threshold:g}" if isinstance(given, int | float) else show(given)
         raise MeasurementError(f'threshold = {shown}: expected a number from 0 to less than 1, or "gap"')
-    varies = deviations(values) > 0
-    named = tuple(name for name, differs in zip(responses, varies, strict=True) if differs)
-    constant = tuple(name for name, differs in zip(responses, varies, strict=True) if not differs)
-    if len(named) < 2:  # noqa: PLR2004
-        raise MeasurementError(f"fewer than two responses vary over these runs: {', '.join(named) or 'none'}")
+    varies, named = varying(values, responses)
+    constant = tuple(name for name in responses if name not in named)
     matrix, counts = _matrix(values[:, varies], named)
     limit = _gap(np.abs(matrix[np.triu_indices(len(named), 1)])) if threshold == "gap" else threshold
     kept = (np.abs(matrix) > limit) & ~np.eye(len(named), dtype=bool)

@@ -127,8 +127,7 @@ def outliers(
     """
     rows = []
     for name, part in compared(runs, condition, algorithm, responses).items():
-        for response, values in zip(part.responses, part.values.T.tolist(), strict=True):
-            there = [(who, value) for who, value in zip(part.algorithms, values, strict=True) if not math.isnan(value)]
+        for response, there in part.by_response():
             if len(there) < _FEWEST:
                 continue
             test = grubbs([value for _, value in there], level=level)

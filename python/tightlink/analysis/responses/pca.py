@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tightlink.analysis.effects.designed import deviations, numbers
+from tightlink.analysis.effects.designed import numbers, varying
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import Array, np, pl
 from tightlink.numbers import several
@@ -86,22 +86,19 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
     table = values[complete]
     if len(table) <= _FEWEST:
         raise MeasurementError(f"{len(table)} runs have all {known.sum()} responses; expected at least three")
-    varies = known & (deviations(table) > 0)
-    named = [name for name, differs in zip(responses, varies, strict=True) if differs]
-    if len(named) < _FEWEST:
-        raise MeasurementError(f"fewer than two responses vary over these runs: {', '.join(named) or 'none'}")
+    varies, named = varying(table, responses)
     vectors, variances, scores = _decomposed(table[:, varies])
     names = [f"PC{place}" for place in range(1, len(variances) + 1)]
     shares = variances / len(named)
     return Components(
-        responses=tuple(named),
+        responses=named,
         constant=tuple(name for name in responses if name not in named),
         variances=pl.DataFrame(
             {"component": names, "variance": variances, "share": shares, "cumulated": np.cumsum(shares)}
         ),
         loadings=pl.DataFrame({
             "component": np.repeat(names, len(named)).tolist(),
-            "response": named * len(names),
+            "response": [*named] * len(names),
             "weight": vectors.ravel(),
             "correlation": (vectors * np.sqrt(variances)[:, None]).ravel(),
         }),

@@ -93,9 +93,8 @@ def ranks(
     rows = [
         (name, response, who, value)
         for name, part in compared(runs, condition, algorithm, responses).items()
-        for response, column in zip(part.responses, part.values.T.tolist(), strict=True)
-        for who, value in zip(part.algorithms, column, strict=True)
-        if not math.isnan(value)
+        for response, values in part.by_response()
+        for who, value in values
     ]
     cell = ["condition", "response"]
     table = pl.DataFrame(rows, schema={**dict.fromkeys([*cell, "algorithm"], pl.String), "value": pl.Float64},
