@@ -170,5 +170,4 @@ def redrawn(residuals: NDArray[Any], parameters: int, samples: int, seed: int) -
     tail = (1 + CONFIDENCE) / 2
     width = math.sqrt(count / freedom) * float(stats.t.ppf(tail, freedom) / stats.norm.ppf(tail))
     centred = (residuals - residuals.mean()) * width
-    drawn: NDArray[Any] = np.random.default_rng(seed).choice(centred, size=(samples, count))
-    return drawn
+    return np.random.default_rng(seed).choice(centred, size=(samples, count))

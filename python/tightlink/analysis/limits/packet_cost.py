@@ -51,8 +51,7 @@ class Costs:
     @property
     def packets_per_s_max(self) -> Array:
         """f_max: the packet rate at the critical size, the largest of free flow."""
-        rate: Array = self.line_rate_bps / BITS / (self.critical_bytes + self.overhead_bytes)
-        return rate
+        return self.line_rate_bps / BITS / (self.critical_bytes + self.overhead_bytes)
 
     @property
     def throughput_max_bps(self) -> Array:
@@ -63,8 +62,7 @@ class Costs:
         """Logarithm of the packet rate at each size: a row for each data set."""
         line = (sizes[None, :] + self.overhead_bytes[:, None]) * (BITS / self.line_rate_bps[:, None])
         processor = self.per_packet_s[:, None] + self.per_byte_s[:, None] * sizes[None, :]
-        logs: Array = -np.log(np.maximum(line, processor))
-        return logs
+        return -np.log(np.maximum(line, processor))
 
     def squares(self, sizes: Array, log_rates: Array) -> Array:
         """Sum of squared residuals of each data set."""

@@ -126,8 +126,7 @@ def _columns(shape: Shape, rates: Array, first: Array, second: Array) -> list[Ar
 
 def _model(shape: Shape, rates: Array, knots: Array, coefficients: Array) -> Array:
     columns = np.array(_columns(shape, rates, knots[:1], knots[1:]))
-    model: Array = coefficients[: len(columns)] @ columns
-    return model
+    return coefficients[: len(columns)] @ columns
 
 
 def _designs(shape: Shape, rates: Array, gaps: Array) -> _Candidates:

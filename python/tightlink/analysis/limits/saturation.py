@@ -58,8 +58,7 @@ class Law:
     def packets_per_s(self, sizes: Array) -> Array:
         """The packet rate that the law gives at each packet size."""
         line = (sizes + self.overhead_bytes.value) * 8 / self.line_rate_bps.value
-        rates: Array = 1 / np.maximum(line, self.per_packet_s.value + self.per_byte_s.value * sizes)
-        return rates
+        return 1 / np.maximum(line, self.per_packet_s.value + self.per_byte_s.value * sizes)
 
     def throughput_bps(self, sizes: Array) -> Array:
         """The throughput that the law gives at each packet size."""

@@ -134,5 +134,4 @@ def shares(counts: Array) -> Array:
     """
     totals = counts.sum(axis=1, keepdims=True)
     seen = totals > 0
-    found: Array = np.where(seen, counts / np.where(seen, totals, 1), np.eye(len(counts)))
-    return found
+    return np.where(seen, counts / np.where(seen, totals, 1), np.eye(len(counts)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, nx
+from tightlink.lazy import np, nx
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 
@@ -69,7 +69,7 @@ def invariants(graph: nx.Graph) -> Invariants:
         diameter=int(nx.diameter(simple)),
         node_betweenness_max=float(max(nx.betweenness_centrality(simple).values())),
         link_betweenness_max=float(max(links.values())),
-        spectral_gap=_spectral_gap(nx.to_numpy_array(simple, weight=None), degrees),
+        spectral_gap=float(nx.normalized_laplacian_spectrum(simple, weight=None)[1]),
     )
 
 
@@ -102,9 +102,3 @@ def _check(graph: nx.Graph) -> None:
         raise TightlinkError(
             f"the graph falls into {parts} parts: expected one in which every node reaches every other"
         )
-
-
-def _spectral_gap(adjacency: Array, degrees: Array) -> float:
-    scale = 1 / np.sqrt(degrees)
-    normalised = np.eye(len(degrees)) - scale[:, None] * adjacency * scale[None, :]
-    return float(np.linalg.eigvalsh(normalised)[1])

@@ -230,8 +230,7 @@ class Overload:
         lost = np.flatnonzero(self.lost)
         before = np.searchsorted(there, lost)
         gone = np.searchsorted(left_s, self.sent_s[lost])
-        places: NDArray[np.int64] = before - gone
-        return places
+        return before - gone
 
     def queue_by_losses(self, rate_bps: float) -> tuple[float, float, float] | None:
         """Median, and the ends of the middle four fifths, of what lost packets found; nothing without enough losses."""
@@ -254,5 +253,4 @@ def overload(seq: Any, sent_s: Array, received_seq: Any, received_delay_s: Array
 def _redrawn(values: Array) -> Array:
     """Samples with replacement, a row each."""
     generator = np.random.default_rng(_SEED)
-    drawn: Array = values[generator.integers(0, values.size, (RESAMPLES, values.size))]
-    return drawn
+    return values[generator.integers(0, values.size, (RESAMPLES, values.size))]

@@ -25,7 +25,7 @@ _SETTLING = 100
 class Law(Protocol):
     """How a window grows and what a loss leaves of it."""
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, window: float, since_s: float, rtt_s: float, /) -> float:
         """Packets that the window grows by in a round trip, some time after the last loss."""
 
     def cut(self, window: float) -> float:
@@ -64,9 +64,8 @@ class Reno:
 
     packets_per_ack: int = 1
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, _window: float, _since_s: float, _rtt_s: float, /) -> float:
         """A packet per window of ACKs."""
-        del window, since_s, rtt_s
         return 1 / self.packets_per_ack
 
     def cut(self, window: float) -> float:
@@ -89,9 +88,8 @@ class HighSpeed:
         self._span = math.log(self.high / self.low)
         self._exponent = math.log(self.high_p / self.low_p) / self._span
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, window: float, _since_s: float, _rtt_s: float, /) -> float:
         """The increase a(w) of RFC 3649 §7."""
-        del since_s, rtt_s
         if window <= self.low:
             return 1.0
         b = self._decrease(window)
@@ -117,9 +115,8 @@ class Scalable:
     b: float = 0.125
     low: float = 16.0
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, window: float, _since_s: float, _rtt_s: float, /) -> float:
         """A hundredth of the window; like Reno up to the legacy window."""
-        del since_s, rtt_s
         # ACK by ACK, so that a round trip compounds.
         return 1.0 if window <= self.low else window * math.expm1(self.a)
 
@@ -134,9 +131,8 @@ class HTcp:
 
     beta: float = 0.8
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, _window: float, since_s: float, rtt_s: float, /) -> float:
         """2 (1 − β) α(Δ), with α scaled by the round trip over 100 ms."""
-        del window
         past_s = since_s - 1.0
         if past_s <= 0:
             return 2 * (1 - self.beta)
@@ -157,9 +153,8 @@ class Bic:
     beta: float = 0.8
     top: float = field(default=0.0, init=False)
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, window: float, _since_s: float, _rtt_s: float, /) -> float:
         """Quarters of the way to the window of the last loss, slowly past it, then faster."""
-        del since_s, rtt_s
         if window <= self.low:
             return 1.0
         if window < self.top:
@@ -194,7 +189,7 @@ class Cubic:
         self._k = math.cbrt(max(0.0, self.top - self._begin) / self.c)
         self._most = max(self.top, self._begin)
 
-    def increment(self, window: float, since_s: float, rtt_s: float) -> float:
+    def increment(self, window: float, since_s: float, rtt_s: float, /) -> float:
         """Towards the cubic function a round trip ahead, or Reno's window where that is more (§4.2, §4.3)."""
         reno = self._reno
         reno += 3 * (1 - self.beta) / (1 + self.beta) if reno < self._prior else 1.0

@@ -144,8 +144,7 @@ def _kept_phases(values: int) -> tuple[Array, ...]:
 def _unrelated(x: Array, phases: Array) -> Array:
     """Rows that vary as a series does, at other times. Its mirror image keeps ends that differ from being a jump."""
     spectrum = np.fft.rfft(np.concatenate([x, x[::-1]]) - x.mean())
-    unrelated: Array = np.fft.irfft(spectrum * phases, axis=-1)[:, : len(x)]
-    return unrelated
+    return np.fft.irfft(spectrum * phases, axis=-1)[:, : len(x)]
 
 
 def _correlation(x: Array, y: Array, most: int) -> Array:

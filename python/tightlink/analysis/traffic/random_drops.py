@@ -61,5 +61,4 @@ def _no_drop_among(packets: NDArray[np.int64], total: int, drops: int) -> Array:
     possible = others >= drops
     rest = np.where(possible, others, drops)
     logarithm = gammaln(rest + 1) - gammaln(rest - drops + 1) - gammaln(total + 1) + gammaln(total - drops + 1)
-    found: Array = np.where(possible, np.exp(np.minimum(logarithm, 0)), 0.0)
-    return found
+    return np.where(possible, np.exp(np.minimum(logarithm, 0)), 0.0)

@@ -209,8 +209,7 @@ def largest_ratios(noise: int, count: int, simulations: int, seed: int) -> Array
 
 def _frequencies(count: int) -> Array:
     """In cycles per value; that at half the sampling rate has one degree of freedom instead of two, and is left out."""
-    frequencies: Array = np.arange(1, (count + 1) // 2) / count
-    return frequencies
+    return np.arange(1, (count + 1) // 2) / count
 
 
 @lru_cache(maxsize=8)
@@ -237,5 +236,4 @@ def _memory(first: Array, second: Array, cycles: Array) -> Array:
     cosine = np.cos(2 * np.pi * cycles)
     slower, faster = ((1 - one[..., None]) ** 2 / (1 + one[..., None] ** 2 - 2 * one[..., None] * cosine)
                       for one in (first, second))  # fmt: skip
-    memory: Array = slower * faster
-    return memory
+    return slower * faster

@@ -227,13 +227,13 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Se
         hit=pl.col("lost") > 0,
         by_chance=pl.Series(1 - np.concatenate([missed(packets, drops) for packets, drops in parts])),
     )
+    shares = {"share": pl.col("hit").mean(), "by_chance": pl.col("by_chance").mean()}
     events = hit.group_by("event", maintain_order=True).agg(
         pl.col("begin_s", "end_s").first(),
         pl.col("packets_dropped", "packets_marked").sum(),
         flows_active=pl.len(),
         flows_lost=pl.col("hit").sum(),
-        share=pl.col("hit").mean(),
-        by_chance=pl.col("by_chance").mean(),
+        **shares,
     )
     rate = _mean(events["share"])
     by_chance = mean_of(events["by_chance"])
@@ -241,8 +241,7 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Se
         pl.col("packets", "packets_dropped", "packets_marked").sum(),
         events=pl.len(),
         events_lost=pl.col("hit").sum(),
-        share=pl.col("hit").mean(),
-        by_chance=pl.col("by_chance").mean(),
+        **shares,
     )
     named = pl.col("flow").map_elements(place.label, return_dtype=pl.String)
     times = pl.concat([seen, lost["time_s"]])
@@ -259,10 +258,8 @@ def _of_place(place: Place, lost: pl.DataFrame, round_trip_s: float, seen: pl.Se
         untold=place.untold,
         retransmitted=place.retransmitted,
     )
-    return _without_chance(found) if place.retransmitted else found
-
-
-def _without_chance(found: Synchronization) -> Synchronization:
+    if not place.retransmitted:
+        return found
     events, flows = (table.drop("by_chance") for table in (found.events, found.flows))
     return replace(found, by_chance=math.nan, p=math.nan, events=events, flows=flows)
 

@@ -65,8 +65,7 @@ def windows(
     own = series.filter(
         pl.col("metric") == _METRIC,
         pl.col("entity").is_in(list(flows)),
-        pl.col("time_s") >= begin_s,
-        pl.col("time_s") <= end_s,
+        pl.col("time_s").is_between(begin_s, end_s),
     )
     if own.is_empty():
         return None
