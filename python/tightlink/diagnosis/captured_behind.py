@@ -20,13 +20,8 @@ _MOSTLY_BEHIND: Final = 0.3
 def at_receiver(row: Mapping[str, Any]) -> Cause:
     """What a capture at the receiver still tells: the window, and gaps."""
     if evidence.fills_window_behind(row):
-        unknown = (
-            ""
-            if evidence.scale_is_known(row)
-            else f"; {because.missing_scale(row)}, and the window may be a multiple of that"
-        )
-        text = f"{because.of_window(row)} at the path's {ms(path_rtt_s(row))}{unknown}"
-        return because.likely("receiver_window", text)
+        at = f" at the path's {ms(path_rtt_s(row))}"
+        return because.likely("receiver_window", f"{because.of_window(row)}{at}{because.unknown_scale(row)}")
     if captured_losses.has_open_gap(row):
         return because.untold(
             "segments that it sent before its end never came, as where the path's MTU is smaller than they are"
@@ -59,11 +54,7 @@ def _while_sending(row: Mapping[str, Any]) -> Cause:
 
 def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
     few = "losses are few" if lost else "nothing is lost"
-    if (
-        captured_losses.gaps_are_overtaken(row)
-        and row["packets_retransmitted"]
-        and not captured_losses.tells_overtaken(row)
-    ):
+    if row["packets_retransmitted"] and captured_losses.may_be_overtaken(row):
         few = "what was lost is not told apart from what others overtook"
     if not evidence.scale_is_known(row):
         return f"{few}, and the receiver's window is not known, as {because.missing_scale(row)}"

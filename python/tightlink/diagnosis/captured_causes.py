@@ -162,11 +162,17 @@ def window(row: Mapping[str, Any], *, queue: bool) -> Cause:
         return likely("saturated_link", text)
     known = evidence.scale_is_known(row)
     certainty: Certainty = "certain" if row["window_full"] and known else "likely"
-    scaled = "" if known else f"; {missing_scale(row)}, and the window may be a multiple of that"
+    scaled = unknown_scale(row)
     if known and "window scale" not in row["options"]:
         scaled = "; windows are not scaled"
     at = f" at round trips of {ms(row['rtt_median_s'])}" if row["rtt_median_s"] else ""
     return Cause("receiver_window", None, certainty, "", f"{of_window(row)}{at}{scaled}")
+
+
+def unknown_scale(row: Mapping[str, Any]) -> str:
+    """That a window may be larger than it seems, as words behind others; empty where its scale is known."""
+    known = evidence.scale_is_known(row)
+    return "" if known else f"; {missing_scale(row)}, and the window may be a multiple of that"
 
 
 def missing_scale(row: Mapping[str, Any]) -> str:

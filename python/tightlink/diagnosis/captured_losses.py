@@ -113,7 +113,7 @@ def lost_share(row: Mapping[str, Any]) -> float:
 
     One of a few says nothing of the path. Where segments overtake others, timestamps alone tell what was lost.
     """
-    if place(row) == "receiver" and gaps_are_overtaken(row) and not tells_overtaken(row):
+    if place(row) == "receiver" and may_be_overtaken(row):
         return 0.0
     vain = retransmitted_in_vain(row)
     again = max((row["packets_retransmitted"] or 0) - vain, 0)
@@ -146,6 +146,11 @@ def gaps_are_overtaken(row: Mapping[str, Any]) -> bool:
     """Whether most gaps in what was captured are of segments that others overtook, rather than lost."""
     gaps, late = row["lost_segments"] + row["acked_unseen"], row.get("packets_retransmitted") or 0
     return bool(_filled(row) > _OVERTAKEN * gaps and late < (1 - _OVERTAKEN) * gaps)
+
+
+def may_be_overtaken(row: Mapping[str, Any]) -> bool:
+    """Whether most gaps are so, or of what was lost before the capture, as nothing tells these apart."""
+    return gaps_are_overtaken(row) and not tells_overtaken(row)
 
 
 def tells_overtaken(row: Mapping[str, Any]) -> bool:

@@ -62,18 +62,15 @@ def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
     if not missing or not row["data_packets"] or evidence.sends_keep_alives_alone(row):
         return
     gaps = f"{'1 gap' if missing == 1 else f'{missing} gaps'} in what was captured"
-    if (
-        not row["initial_rtt_s"]
-        and captured_losses.gaps_are_overtaken(row)
-        and not captured_losses.tells_overtaken(row)
-    ):
+    disorder = _of_disorder(row)
+    if not row["initial_rtt_s"] and captured_losses.may_be_overtaken(row):
         yield f"{gaps}, of packets that were lost before it or that others overtook: only the handshake would tell"
     elif captured_losses.gaps_are_overtaken(row):
-        yield f"{gaps}, most of packets that others overtook: {_who_reorders(row)}"
+        who = "sender's host reorders packets, or the capture" if row["place"] == "sender" else "path reorders packets"
+        yield f"{gaps}, most of packets that others overtook: {disorder or f'the {who}'}"
     else:
         behind = ", or by the capture itself" if row["acked_unseen"] else ""
-        if disorder := _of_disorder(row):
-            behind += f", or out of place: {disorder}"
+        behind += f", or out of place: {disorder}" if disorder else ""
         yield f"{gaps}: lost before the capture point{behind}"
 
 
@@ -84,14 +81,6 @@ def _of_disorder(row: Mapping[str, Any]) -> str:
         return ""
     packets = "1 packet of the file is" if count == 1 else f"{count} packets of the file are"
     return f"{packets} not in the order of time"
-
-
-def _who_reorders(row: Mapping[str, Any]) -> str:
-    return _of_disorder(row) or (
-        "the sender's host reorders packets, or the capture"
-        if row["place"] == "sender"
-        else "the path reorders packets"
-    )
 
 
 def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[str]:
