@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.diagnosis import losses
+from tightlink.diagnosis import kernel, losses
 from tightlink.diagnosis.answers import ALWAYS, CLEAR, Cause, Delay, Diagnosis, Suggestion, merged, named_causes, to_try
 from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
@@ -17,7 +17,6 @@ from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.datagrams import in_fragments
 from tightlink.diagnosis.filling import Filling, peak_bps
-from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import BY_RATE, FAIR, SCALABLE
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.media import fitting, larger_burst, spread
@@ -75,7 +74,6 @@ class Accounted:
     def __init__(self, run: Run, filling: Filling, changed: Changed) -> None:
         self._run, self._paths = run, paths_of(run)
         self._filling, self._changed = filling, changed
-        self._kernel = Kernel(run)
         self._took = {label: (took_s, slowdown) for label, took_s, slowdown in of_flows(run).iter_rows()}
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
@@ -118,13 +116,13 @@ class Accounted:
 
     def _flow(self, row: Mapping[str, Any]) -> _Flow:
         label = row["label"]
-        path, kernel = self._paths.of(label), self._kernel
+        path = self._paths.of(label)
         needless = path.needless_timeouts(row)
         # Neither losses nor queues have to do with these.
         row = {**row, "timeouts": row["timeouts"] and row["timeouts"] - needless, WAITED_OUT: needless}
         row[COMPLETE] = self._took.get(label, (None,))[0] is not None
-        found = causes(row, path, self._paths, kernel.shares(row))
-        waits = delay(row, path, kernel.shortest_s(label), fill=lambda link: self._filling.others(link, row))
+        found = causes(row, path, self._paths, kernel.shares(self._run, row))
+        waits = delay(row, path, kernel.shortest_s(self._run, label), fill=lambda link: self._filling.others(link, row))
         fills = path.tcp is None and (
             label in self._filling.of(waits.where, row)
             or (not is_little(waits) and self._filling.waits_for_frames(waits.where, row))
@@ -135,9 +133,9 @@ class Accounted:
         """One diagnosis of flows that are alike, perhaps at several links: in the words of the flow in the middle."""
         ranked = sorted(flows, key=lambda flow: flow.row["throughput_bps"] or 0.0)
         middle = ranked[len(ranked) // 2]
-        row, path, words, kernel = middle.row, middle.path, middle.causes, self._kernel.shares(middle.row)
+        row, path, words, counted = middle.row, middle.path, middle.causes, kernel.shares(self._run, middle.row)
         if len(flows) > 1 and not links:
-            words = causes({**row, ALIKE: [flow.row for flow in flows]}, path, self._paths, kernel)
+            words = causes({**row, ALIKE: [flow.row for flow in flows]}, path, self._paths, counted)
         mean = _mean([flow.causes for flow in flows], words)
         queues = together([flow.delay for flow in flows], middle.delay, links)
         most = self._paths.takes_most(path.busiest.name)
@@ -154,10 +152,10 @@ class Accounted:
         help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         cut = in_fragments([flow.row for flow in flows], path)
-        more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows), cut]
+        more = [kernel.disagreement(row, counted), _outage(middle), _falling(mean), _needless(needless, flows), cut]
         answer = done + _answer(mean, told, help_, more, always=_is_always_full(mean[0], middle))
         names, groups = tuple(flow.label for flow in flows), any(flow.row[MEMBERS] > 1 for flow in flows)
-        return Diagnosis(names, mean, told, help_, answer, kernel, groups)
+        return Diagnosis(names, mean, told, help_, answer, counted, groups)
 
     def _others(
         self, middle: _Flow, flows: Sequence[_Flow], first: Cause, where: str, *, alike: bool, needless: bool

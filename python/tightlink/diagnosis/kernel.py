@@ -15,25 +15,22 @@ _COUNTED: Final = ("busy", "receiver_limited", "buffer_limited")
 _DIFFERS: Final = 0.2
 
 
-class Kernel:
-    """What the senders' kernels counted in a run of any source; nothing where nobody asked them."""
+def shares(run: Run, row: Mapping[str, Any]) -> dict[str, float] | None:
+    """Shares of a flow's time: with data to send or outstanding, at the receiver's window, at the send buffer.
 
-    def __init__(self, run: Run) -> None:
-        self._counted: Mapping[str, Mapping[str, float]] = run.manifest.get("tcp_info", {})
+    With the shortest round trip that the kernel took; nothing where nobody asked it.
+    """
+    counted, lasted = run.manifest.get("tcp_info", {}).get(row["label"]), row["stop_s"] - row["start_s"]
+    if counted is None or lasted <= 0:
+        return None
+    # It continues counting until the last ACK, after the flow's stop.
+    found = {name: min(1.0, counted[f"{name}_s"] / lasted) for name in _COUNTED}
+    return found | {"rtt_min_s": counted["rtt_min_s"]}
 
-    def shares(self, row: Mapping[str, Any]) -> dict[str, float] | None:
-        """Shares of a flow's time: with data to send or outstanding, at the receiver's window, at the send buffer."""
-        counted, lasted = self._counted.get(row["label"]), row["stop_s"] - row["start_s"]
-        if counted is None or lasted <= 0:
-            return None
-        # It continues counting until the last ACK, after the flow's stop.
-        shares = {name: min(1.0, counted[f"{name}_s"] / lasted) for name in _COUNTED}
-        return shares | {"rtt_min_s": counted["rtt_min_s"]}
 
-    def shortest_s(self, label: str) -> float | None:
-        """The shortest round trip that the kernel took, in seconds."""
-        counted = self._counted.get(label)
-        return None if counted is None or not counted["rtt_min_s"] else counted["rtt_min_s"]
+def shortest_s(run: Run, label: str) -> float | None:
+    """The shortest round trip that the kernel took, in seconds."""
+    return run.manifest.get("tcp_info", {}).get(label, {}).get("rtt_min_s") or None
 
 
 def disagreement(row: Mapping[str, Any], kernel: Mapping[str, float] | None) -> str:
