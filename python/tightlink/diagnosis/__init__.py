@@ -81,8 +81,10 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     Raises:
         TightlinkError: There is no such flow.
     """
+    from tightlink.diagnosis.traffic import of_traffic
+
     flow = None if flow is None else arguments.text("flow", flow, "the name of a flow or of a group")
-    users = _of_traffic(run) if flow is None else ()
+    users = of_traffic(run) if flow is None else ()
     if "flows" not in run.tables:
         return Why(users, part=run.part)
     flows = run.flows
@@ -110,16 +112,6 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
 def _largest(flows: pl.DataFrame) -> pl.DataFrame:
     """Flows with most bytes first; those of which that is not known last."""
     return flows.sort("bytes_sent", descending=True, nulls_last=True, maintain_order=True)
-
-
-def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
-    """Of users and scatter, which are simulated."""
-    from tightlink.diagnosis.traffic import of_traffic
-
-    if run.source != "simulation" or "links" not in run.tables:
-        return ()
-    found = of_traffic(run)
-    return () if found is None else (found,)
 
 
 def _found(run: Run, command: Typed | None) -> tuple[Filling, Changed]:

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 _NOTHING_S: Final = 0.0001
 
 
-def of_traffic(run: Run) -> Diagnosis | None:
-    """What bounds the users, or the scatter, of a run; nothing where there are none."""
+def of_traffic(run: Run) -> tuple[Diagnosis, ...]:
+    """What bounds the users, or the scatter, of a simulated run; nothing where there are none."""
+    if run.source != "simulation" or "links" not in run.tables:
+        return ()
     groups = tuple(name for name, traffic in run.scenario.traffic.items() if traffic.kind in {"users", "scatter"})
-    if not groups:
-        return None
-    links = run.table("links").sort("utilization", descending=True)
-    if links.is_empty():
-        return None
+    if not groups or run.links.is_empty():
+        return ()
+    links = run.links.sort("utilization", descending=True)
     cause = _cause(links)
-    return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {_longest_wait(links)}")
+    return (Diagnosis(groups, (cause,), None, (), f"{cause.text}. {_longest_wait(links)}"),)
 
 
 def _cause(links: pl.DataFrame) -> Cause:
