@@ -207,33 +207,34 @@ def _open_window(path: Path, cause: Cause, others: Others) -> Tried | None:
     if path.most_packets > _MORE * window:
         return _as_path(path)
     if bounds.still_opens(path) and path.congestion in BY_RATE:
-        wanted = units.format_packets(_BY_RATE_TIMES * path.most_packets)
-        text = f"a window of four times what the path holds ({wanted}), which opens sooner"
-        return text, {_key(path, "tcp.window"): wanted}
+        packets = _BY_RATE_TIMES * path.most_packets
+        return _window(path, packets, "a window of four times what the path holds ({}), which opens sooner")
     if bounds.still_opens(path):
         packets = _OPEN_TIMES * path.most_packets
-        text = f"a window of twice what the path holds ({units.format_packets(packets)}), which is open from the start"
         is_main = (cause.share or 1.0) >= _MOST and not path.opens(packets)
-        return (text, {_key(path, "tcp.window"): units.format_packets(packets)}) if is_main else None
+        text = "a window of twice what the path holds ({}), which is open from the start"
+        return _window(path, packets, text) if is_main else None
     if path.acks_among_data and path.acks_wait_s > queueing.LITTLE * path.base_rtt_s:
         return _give_turns(path.acks_wait_at, others)
     packets = math.ceil(path.most_packets * (1 + path.acks_wait_s / path.unfilled_rtt_s))
     if not path.acks_wait or packets <= _MORE * window:
         return None
-    text = f"a window of {packets} packets, as long as ACKs wait at {path.acks_wait_at.name}"
-    return text, {_key(path, "tcp.window"): f"{packets} packets"}
+    return _window(path, packets, f"a window of {{}}, as long as ACKs wait at {path.acks_wait_at.name}")
 
 
 def _as_path(path: Path) -> Tried | None:
     largest = LARGEST_WINDOW_BYTES // (path.tcp or {})["payload_bytes"]
     if path.most_packets > largest:
-        packets = units.format_packets(largest)
-        is_larger = largest > _MORE * (path.window_packets or 0)
-        text = f"TCP's largest window ({packets}, {units.format_size(LARGEST_WINDOW_BYTES)})"
-        return (text, {_key(path, "tcp.window"): packets}) if is_larger else None
-    packets = units.format_packets(path.most_packets)
+        text = f"TCP's largest window ({{}}, {units.format_size(LARGEST_WINDOW_BYTES)})"
+        return _window(path, largest, text) if largest > _MORE * (path.window_packets or 0) else None
     at = " at its highest rates" if path.most_packets > path.full_packets else ""
-    return f"a window of what the path holds{at} ({packets})", {_key(path, "tcp.window"): packets}
+    return _window(path, path.most_packets, f"a window of what the path holds{at} ({{}})")
+
+
+def _window(path: Path, packets: int, text: str) -> Tried:
+    """A receiver's window, in a text with a place for how many packets it is."""
+    wanted = units.format_packets(packets)
+    return text.format(wanted), {_key(path, "tcp.window"): wanted}
 
 
 def _lengthen_queue(path: Path, cause: Cause, others: Others) -> Tried:
