@@ -16,7 +16,6 @@ from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import (
     COMPLETE,
     amount,
-    between,
     lost_percent,
     ms,
     named,
@@ -24,6 +23,7 @@ from tightlink.diagnosis.words import (
     percent,
     rate,
     small_percent,
+    span,
     timeouts,
 )
 
@@ -117,9 +117,9 @@ def lasts(row: Mapping[str, Any], link: Link) -> bool:
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = (), while_: str = "") -> str:
     """That links are saturated, in words: how busy each was, and how many flows share each, if that is known."""
-    said = f"{between(percent(min(busy.values())), percent(max(busy.values())))} busy{while_}"
+    said = f"{span(busy.values(), percent)} busy{while_}"
     if max(flows, default=1) > 1:
-        said += f", shared by {between(str(min(flows)), str(max(flows)))} flows{' each' if len(busy) > 1 else ''}"
+        said += f", shared by {span(flows, str)} flows{' each' if len(busy) > 1 else ''}"
     who = f"link {named(busy)} is" if len(busy) == 1 else f"{len(busy)} links, {named(busy)}, are"
     return f"{who} saturated ({said})"
 

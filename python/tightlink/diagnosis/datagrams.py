@@ -13,7 +13,7 @@ from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted,
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms, percent, rate, small_percent
+from tightlink.diagnosis.words import ALIKE, MEMBERS, lost_percent, ms, percent, rate, small_percent, span
 
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
 _MUCH: Final = 0.5
@@ -160,10 +160,10 @@ def in_fragments(rows: Sequence[Mapping[str, Any]], path: Path) -> str:
     whole = [(row["goodput_bps"] or 0.0) * lasted(row) / (8 * payload) for row in rows]
     # What is under way at the end is neither.
     ended = [max(1, (row["packets_delivered"] or 0) + (row["packets_dropped"] or 0)) / count for row in rows]
-    lost = [1 - each / of for each, of in zip(whole, ended, strict=True)]
+    lost = [max(0.0, 1 - each / of) for each, of in zip(whole, ended, strict=True)]
     return (
         f"Each datagram is {count} fragments, as {narrow.name} takes packets of {largest} B: "
-        f"{between(small_percent(max(0.0, min(lost))), small_percent(max(lost)))} of the datagrams do not arrive whole "
+        f"{span(lost, small_percent)} of the datagrams do not arrive whole "
         f"({largest - header} B of payload are not cut)"
     )
 
@@ -180,7 +180,7 @@ def _offered(row: Mapping[str, Any]) -> str:
     """The rate at which datagrams are sent; of flows of which one sentence is, from the least to the most."""
     rates = [filling.offered_bps(each) for each in row.get(ALIKE, [row])]
     if max(rates) > _UNLIKE * min(rates):
-        return between(rate(min(rates)), rate(max(rates)))
+        return span(rates, rate)
     more = " each" if len(rates) > 1 else " in all" if row.get(MEMBERS, 1) > 1 else ""
     return f"{rate(filling.offered_bps(row))}{more}"
 

@@ -28,7 +28,7 @@ from tightlink.diagnosis.kinds import BY_RATE, DEAF, MARKS_ALIKE, SCALABLE, YIEL
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.path import ALIKE, Longest, Path, control_of
 from tightlink.diagnosis.spans import Spans
-from tightlink.diagnosis.words import family
+from tightlink.diagnosis.words import tier
 from tightlink.scenario.network import Network, limit_of
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import LINUX
@@ -409,8 +409,8 @@ class Paths:
 
     def _place(self, link: int) -> tuple[str, bool, int]:
         hop = self._network.hops[link]
-        back = hop.name.endswith(".reverse")
-        return family(hop.name.removesuffix(".reverse")), back, hop.target if back else hop.origin
+        name, back = tier(hop.name)
+        return name, back, hop.target if back else hop.origin
 
     @cached_property
     def _tiers(self) -> Mapping[tuple[str, bool, int], Sequence[int]]:

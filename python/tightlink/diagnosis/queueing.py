@@ -14,7 +14,7 @@ from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.kinds import APART, DRR, FAIR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import ALIKE, Path
-from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
+from tightlink.diagnosis.words import DISCIPLINES, ms, named, span, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 LITTLE: Final = 0.1
@@ -217,11 +217,11 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     if not where and alike and not unlike and not above:
         return middle
     name = "base RTT" if middle.round_trip else "base delay"
-    what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
+    what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {span(bases, ms)}"
     most = f"those of {where}" if where else f"that of {middle.where}{_which(middle)}"
-    text = f"queues, most {most}, add {_range(means)}"
+    text = f"queues, most {most}, add {span(means, ms)}"
     if upper and above:
-        text += f" ({_range(upper)} at p95)"
+        text += f" ({span(upper, ms)} at p95)"
     return replace(middle, text=_with_wire(f"{text} to {what}", delays))
 
 
@@ -230,9 +230,9 @@ def _with_wire(text: str, delays: Sequence[Delay], *, before: bool = False) -> s
     what = {each.wire for each in delays if each.wire}
     if not what:
         return text
-    adds = f"{what.pop() if len(what) == 1 else 'changing delays'} adds {_range([each.wire_s for each in delays])}"
+    adds = f"{what.pop() if len(what) == 1 else 'changing delays'} adds {span((each.wire_s for each in delays), ms)}"
     whole = [each.variation_p95_s for each in delays if each.variation_p95_s is not None]
-    upper = f", together {_range(whole)} at p95" if len(whole) == len(delays) else ""
+    upper = f", together {span(whole, ms)} at p95" if len(whole) == len(delays) else ""
     return f"{adds}, {text}{upper}" if before else f"{text}; {adds} more{upper}"
 
 
@@ -250,10 +250,6 @@ def _are_unlike(waits_s: Sequence[float], base_s: float) -> bool:
 def is_little(delay: Delay) -> bool:
     """Whether what queues add is not worth telling which they are."""
     return delay.mean_s < LITTLE * delay.base_s
-
-
-def _range(times_s: Sequence[float]) -> str:
-    return between(ms(min(times_s)), ms(max(times_s)))
 
 
 def _p95(

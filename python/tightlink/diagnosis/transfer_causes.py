@@ -6,7 +6,7 @@ wait for their last ACK, behind what others send. So their own round trips say h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,7 +21,6 @@ from tightlink.diagnosis.words import (
     ALIKE,
     COMPLETE,
     amount,
-    between,
     by_number,
     ms,
     named,
@@ -29,6 +28,7 @@ from tightlink.diagnosis.words import (
     rate,
     round_trips,
     small_percent,
+    span,
 )
 from tightlink.lazy import np
 from tightlink.numbers import grouped, several
@@ -183,7 +183,7 @@ def _outage(group: Group) -> Cause | None:
     where = named(links)
     who = f"link {where} is" if len(links) == 1 else f"{len(links)} links, {where}, are"
     hit = f", while {grouped(int(np.count_nonzero(lost_s)))} of {several(len(lost_s), 'transfer')} are under way"
-    lasts = between(ms(min(lasts_s.values())), ms(max(lasts_s.values())))
+    lasts = span(lasts_s.values(), ms)
     text = f"{who} down, {lasts}{' on average' if at_random else hit}"
     return Cause("outage", share, "certain", where, text)
 
@@ -263,8 +263,8 @@ def load(group: Group, used: Used) -> float:
 
 def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
     """More is offered than links carry, or about as much."""
-    offers = _rates(used.offered_bps for used in overloaded)
-    carries = _rates(used.link.carries_bps(group.packet_bytes) for used in overloaded)
+    offers = span((used.offered_bps for used in overloaded), rate)
+    carries = span((used.link.carries_bps(group.packet_bytes) for used in overloaded), rate)
     where = named(by_number(used.link.name for used in overloaded))
     who = where if len(overloaded) == 1 else f"each of {len(overloaded)} links, {where},"
     much, than = ("more", "than") if exceeds(group, overloaded[0]) else ("about as much", "as")
@@ -306,12 +306,7 @@ def _brought(group: Group, full: Sequence[Used]) -> str:
         return ""
     loads = [load(group, used) for used in full]
     carries = "it carries" if len(full) == 1 else "they carry"
-    return f", which bring {between(percent(min(loads)), percent(max(loads)))} of what {carries}"
-
-
-def _rates(bps: Iterable[float]) -> str:
-    every = sorted(bps)
-    return between(rate(every[0]), rate(every[-1]))
+    return f", which bring {span(loads, percent)} of what {carries}"
 
 
 def _held(group: Group, row: Mapping[str, Any], paths: Paths, share: float) -> Cause:

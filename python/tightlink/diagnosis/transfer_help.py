@@ -19,7 +19,7 @@ from tightlink.diagnosis.other_queues import fair_queues
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions, with_other_end
 from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, load, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
-from tightlink.diagnosis.words import between, by_number, family, named, two_digits
+from tightlink.diagnosis.words import by_number, named, span, tier, two_digits
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -134,7 +134,7 @@ def _relieve(run: Run, group: Group, overloaded: Sequence[Used]) -> Iterator[Tri
     most = max(links, key=lambda used: used.offered_bps)
     wanted_bps = most.offered_bps / _WANTED
     traffic: Any = run.scenario.traffic[group.row["label"]]
-    if traffic.load is not None and _tier(traffic.of) == _tier(most.link.name):
+    if traffic.load is not None and tier(traffic.of)[0] == tier(most.link.name)[0]:
         less = f"{math.floor(100 * traffic.load * most.link.carries_bps(group.packet_bytes) / wanted_bps)} %"
         yield f"a load of {less}", {f"traffic.{group.row['label']}.load": less}
     elif most.link.spec["rate_pps"] is None and "rate" not in most.link.spec and most.link.shaped_bps == math.inf:
@@ -142,12 +142,14 @@ def _relieve(run: Run, group: Group, overloaded: Sequence[Used]) -> Iterator[Tri
         # Of links that have a rate each, only those that carry too little get another.
         own = _has_rates(run, most)
         asked = sorted(links, key=lambda used: used.offered_bps) if own else [most]
-        rates = {used.link.name.removesuffix(".reverse") if own else _tier(used.link.name):
+        rates = {used.link.name.removesuffix(".reverse") if own else tier(used.link.name)[0]:
                  used.offered_bps / _WANTED * part for used in asked}  # fmt: skip
         written = {f"{key}.rate{name[name.index('[') :] if own else ''}": two_digits(bps, math.ceil)
                    for name, bps in rates.items()}  # fmt: skip
-        lowest, highest = (two_digits(pick(rates.values()), math.ceil) for pick in (min, max))
-        yield f"a rate of {between(lowest, highest)} for {named(by_number(rates))}", written
+        yield (
+            f"a rate of {span(rates.values(), lambda bps: two_digits(bps, math.ceil))} for {named(by_number(rates))}",
+            written,
+        )
 
 
 def _collide(run: Run, group: Group) -> Iterator[Tried]:
@@ -237,8 +239,3 @@ def _queue(used: Used) -> str:
     """The key of a link's queue: in a topology of both directions, as transfers take links in both."""
     key = used.link.key
     return f"{key.removesuffix('.reverse') if key.startswith('topology.') else key}.queue"
-
-
-def _tier(name: str) -> str:
-    """What the links of a tier are called, both directions alike."""
-    return family(name.removesuffix(".reverse"))

@@ -29,7 +29,7 @@ from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import family
+from tightlink.diagnosis.words import tier
 from tightlink.lazy import np
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class UnderWay:
         scale = self._duration_s / active_s if active_s else 1.0
         busy = {name: min(1.0, (busy or 0.0) * scale)
                 for name, busy in self._run.links.select("link", "utilization").iter_rows()
-                if _tier(name) == _tier(link)}  # fmt: skip
+                if tier(name) == tier(link)}  # fmt: skip
         rates_bps = [self.paths.named(name).carries_bps(size) for name in busy]
         carried_bps = sum(map(operator.mul, busy.values(), rates_bps))
         return carried_bps / len(rates_bps), min(rates_bps)
@@ -329,8 +329,7 @@ class Group:
         every = self._every
         until = [np.interp(times, self._edges, self._until) for times in (every.starts_s, every.stops_s)]
         lasts = np.maximum(every.stops_s - every.starts_s, np.finfo(float).tiny)
-        inside: NDArray[Any] = np.where(self.own, 1.0, (until[1] - until[0]) / lasts)
-        return inside
+        return np.where(self.own, 1.0, (until[1] - until[0]) / lasts)
 
     @cached_property
     def _used(self) -> dict[int, Used]:
@@ -356,11 +355,6 @@ class Group:
             )
             for link in own
         }
-
-
-def _tier(name: str) -> tuple[str, bool]:
-    """What links of a tier have in common, and their direction."""
-    return family(name.removesuffix(".reverse")), name.endswith(".reverse")
 
 
 def _while(link: Link, active_s: float, part: float) -> Link:

@@ -80,6 +80,16 @@ def between(low: str, high: str) -> str:
     return high if low == high else f"{low.removesuffix(f' {unit}')} to {high}"
 
 
+def span(values: Iterable[float], write: Callable[[float], str]) -> str:
+    """From the least of some values to the largest, as they are written; one where that is the same.
+
+    >>> span([0.02, 1.5, 0.3], ms), span([3, 3], str)
+    ('20 ms to 1.5 s', '3')
+    """
+    ordered = sorted(values)
+    return between(write(ordered[0]), write(ordered[-1]))
+
+
 def lost_percent(row: Mapping[str, Any]) -> str:
     """The share of its packets that a flow lost; of flows of which one sentence is, from the least to the most.
 
@@ -89,7 +99,7 @@ def lost_percent(row: Mapping[str, Any]) -> str:
     '2 to 8 %'
     """
     shares = [(each["packets_dropped"] or 0) / max(1, each["packets_sent"] or 0) for each in row.get(ALIKE, [row])]
-    return between(small_percent(min(shares)), small_percent(max(shares)))
+    return span(shares, small_percent)
 
 
 def timeouts(row: Mapping[str, Any]) -> str:
@@ -98,7 +108,7 @@ def timeouts(row: Mapping[str, Any]) -> str:
     if not max(counts):
         return ""
     many = "s" if max(counts) > 1 else ""
-    return f", with {between(str(min(counts)), str(max(counts)))} timeout{many}{' each' if len(counts) > 1 else ''}"
+    return f", with {span(counts, str)} timeout{many}{' each' if len(counts) > 1 else ''}"
 
 
 def ms(seconds: float) -> str:
@@ -207,9 +217,9 @@ def named(labels: Iterable[str]) -> str:
             spans[-1] = (match[1], last[1], int(match[2]))
         else:
             spans.append((match[1], int(match[2]), int(match[2])))
-    names = [span if isinstance(span, str) else _span(*span) for span in spans]
+    names = [each if isinstance(each, str) else _members(*each) for each in spans]
     if len(names) > _MOST_NAMES:
-        rest = sum(1 if isinstance(span, str) else span[2] - span[1] + 1 for span in spans[_MOST_NAMES - 1 :])
+        rest = sum(1 if isinstance(each, str) else each[2] - each[1] + 1 for each in spans[_MOST_NAMES - 1 :])
         names = [*names[: _MOST_NAMES - 1], f"{rest} more"]
     return listed(names) if names else ""
 
@@ -223,5 +233,14 @@ def family(name: str) -> str:
     return _ELEMENT.sub(r"\1[*]", name)
 
 
-def _span(stem: str, first: int, last: int) -> str:
+def tier(link: str) -> tuple[str, bool]:
+    """What links of a tier have in common: their name for both directions, and whether theirs is the reverse one.
+
+    >>> tier("net.core[3].reverse")
+    ('net.core[*]', True)
+    """
+    return family(link.removesuffix(".reverse")), link.endswith(".reverse")
+
+
+def _members(stem: str, first: int, last: int) -> str:
     return f"{stem}[{first}]" if first == last else f"{stem}[{first}..{last}]"
