@@ -312,7 +312,7 @@ mod tests {
     /// 0.2581989 × (3 − 1.0666667) / 2 = 0.2495923, where 1/√16 = 0.25; then y (3 − 17 y²) / 2 = 0.2422247.
     #[test]
     fn roots_are_those_of_linux() {
-        let share = |root: u32| f64::from(root) / 2f64.powi(32);
+        let share = |root: u32| f64::from(root) / 4_294_967_296.0;
         for (count, &root) in (1u32..).zip(&FIRST_ROOTS[1..]) {
             assert!((share(root) - 1.0 / f64::from(count).sqrt()).abs() < 5e-10, "{count}: {}", share(root));
         }
