@@ -95,7 +95,7 @@ def test_a_router_at_an_end_keeps_its_processor() -> None:
         ),
         (
             CHAIN.replace('"1 ms"', '"1 ms", loss = "1 %"') + FTP,
-            "x.toml: link.first: first loses packets, and only middle is emulated; --link middle,first, or link in Python, emulates both: ",
+            "x.toml: link.first: first loses packets, and only middle is emulated; link in Python, or --link middle,first, emulates both: ",
         ),
         (
             CHAIN + 'link.second = { ends = ["a", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP

@@ -105,7 +105,7 @@ def left_out(network: Network, crossed: Sequence[Way], emulated: Sequence[int]) 
         if hop.wire.loss:
             text = f"{hop.name} loses packets, and only {listed(network, emulated)} is emulated"
             names = ",".join(dict.fromkeys(base(network, each) for each in (*emulated, link)))
-            raise refused(f"{text}; --link {names}, or link in Python, emulates both", key=hop.key)
+            raise refused(f"{text}; link in Python, or --link {names}, emulates both", key=hop.key)
     slow: dict[str, dict[str, None]] = {}
     for way in crossed:
         own = {base(network, link) for link in (*way.there, *way.back) if link in emulated}
