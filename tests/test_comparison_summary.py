@@ -155,3 +155,14 @@ traffic.file = { kind = "bulk", from = "a", to = "b", start = "1 s" }
     assert dict(delays.select("of", "verdict").rows())["call"] == "better"
     assert "worse" in delays["verdict"].to_list()
     assert found.filter(metric="loss")["of"].to_list() == ["all flows", "datagrams"]
+
+
+@pytest.mark.parametrize(("second", "said"), [
+    (0.00999, "+899.0 %"), (0.01, "× 10"), (3.983, "× 3,980"), (0.0005, "−50.0 %"),
+])  # fmt: skip
+def test_ten_times_as_much_is_said_as_that(second: float, said: str, four_flows: Run) -> None:
+    """In per cent nobody reads how much that is."""
+    delayed = [four_flows.flows.with_columns(one_way_delay_p95_s=pl.lit(delay_s)) for delay_s in (0.001, second)]
+    runs = [Run(four_flows.scenario, four_flows.manifest, Framed({"flows": flows})) for flows in delayed]
+    (line,) = [line for line in str(compare(*runs)).splitlines() if line.startswith("one-way delay p95, worst")]
+    assert f"  {said}  " in line

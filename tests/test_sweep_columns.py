@@ -26,11 +26,16 @@ def test_delays_and_goodputs_of_groups_are_told_apart(tmp_path: Path, capsys: py
     assert "flows' mean p95 one-way delay" not in header
     assert cli.main([*sweep, "--columns", "call loss,flows' mean p95 one-way delay"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert re.split(r"\s\s+", shown[0]) == ["run", "call loss", "flows' mean p95 one-way delay"]
+    assert re.split(r"\s\s+", shown[0]) == ["run", "queue", "call loss", "flows' mean p95 one-way delay"]
     assert " %" in shown[1]
-    # Of all flows and links, too, there is more than what is printed without.
+    # Of all flows and links, too, there is more than what is printed without; what is varied stands beside it.
     assert cli.main([*sweep, "--columns", "mean queueing delay,timeouts"]) == 0
-    assert re.split(r"\s\s+", capsys.readouterr().out.splitlines()[0]) == ["run", "mean queueing delay", "timeouts"]
+    assert re.split(r"\s\s+", capsys.readouterr().out.splitlines()[0]) == [
+        "run",
+        "queue",
+        "mean queueing delay",
+        "timeouts",
+    ]
 
 
 def test_a_wrong_column_is_told_before_the_first_run(

@@ -100,6 +100,7 @@ def print_table(  # noqa: PLR0913
     more: Sequence[str] = (),
     as_is: bool = False,
     whole: bool = False,
+    kept: int = 1,
     styles: Mapping[str, str] | None = None,
 ) -> Sequence[str]:
     """Print a table with its first column and those of words to the left and the others to the right.
@@ -116,6 +117,7 @@ def print_table(  # noqa: PLR0913
         more: Names of columns that are printed only where they are asked for, or all are.
         as_is: Whether numbers stand as they are, as somebody asked for these.
         whole: Whether all rows are printed, as they were chosen already.
+        kept: How many of the first columns tell rows apart, and are printed whatever columns are asked for.
         styles: Styles of Rich for cells of the last column, by their text.
 
     Returns:
@@ -131,7 +133,7 @@ def print_table(  # noqa: PLR0913
     asked.names |= dict.fromkeys(TextTable(header, ()).names)
     every = whole or asked.choice.wide or width is None or len(rows) <= _FEW_MORE * _MOST_ROWS
     most = len(rows) if every else _MOST_ROWS
-    shown = layout(TextTable(header, rows[:most], words, drop, more), width, asked.choice)
+    shown = layout(TextTable(header, rows[:most], words, drop, more, kept), width, asked.choice)
     if width is None:
         print(*shown.head, *shown.lines, sep="\n", file=out)
         return shown.lines

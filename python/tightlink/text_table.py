@@ -62,6 +62,8 @@ class TextTable:
     """Names of columns that are left out where there is no room, the least important one first."""
     more: Sequence[str] = ()
     """Names of columns that are shown only to who asks for them, or for all."""
+    kept: int = 1
+    """How many of the first columns tell rows apart: they are shown whatever columns somebody asks for."""
 
     @cached_property
     def names(self) -> list[str]:
@@ -86,7 +88,7 @@ class Choice:
     names: Sequence[str] = ()
 
     def places(self, table: TextTable) -> list[int]:
-        """The places of the named columns of a table behind its first; none where it has none of them."""
+        """The places of the named columns of a table behind those that tell rows apart; none where it has none."""
         wanted = [_plain(name) for name in self.names]
         found = [
             place
@@ -94,7 +96,7 @@ class Choice:
             for place, known in enumerate(table.names)
             if name in {_plain(known), _plain(shortened(known))}
         ]
-        return list(dict.fromkeys([0, *found])) if found else []
+        return list(dict.fromkeys([*range(table.kept), *found])) if found else []
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,7 @@ def _print_cells(frame: pl.DataFrame, keys: list[str], most: str) -> None:
         for row in frame.iter_rows(named=True)
     ]
     drop = [printed[metric] for metric in by_importance(list(printed), most)]
-    lines = print_table(header, rows, drop=drop[:0:-1], more=list(more.values()))
+    lines = print_table(header, rows, drop=drop[:0:-1], more=list(more.values()), kept=1 + len(keys))
     if any(f"± {UNKNOWN}" in line for line in lines):
         say(TOO_FEW)
 

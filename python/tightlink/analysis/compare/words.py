@@ -38,6 +38,8 @@ _NAMES: Final = {
 }
 #: Half of a tenth of a point: smaller differences have one digit more.
 _TENTH: Final = 0.0005
+#: So many times as much and more is said as that, and not in per cent.
+_TIMES: Final = 10
 #: Sums of the halves of intervals are equal up to here.
 _ROUNDING: Final = 1e-9
 #: What no clock of a measurement tells from nothing, and a queue that hardly ever holds a packet.
@@ -154,7 +156,9 @@ def _change(
     halves: Sequence[float | None] = (None, None),
     spread: Sequence[float] = (0.0, 0.0),
 ) -> str:
-    """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known.
+    """A change in per cent, or so many times as much; of shares, which are in per cent already, in points.
+
+    With half its interval, if that is known.
 
     Of the two halves the first is of the difference, the second of the change.
 
@@ -166,6 +170,8 @@ def _change(
         return NONE
     most = largest(metric)
     if not is_share(metric) or first is None or second is None:
+        if change is not None and half is None and change + 1 >= _TIMES:
+            return f"× {float(f'{change + 1:.3g}'):,.0f}"
         unknown = half is not None and second is not None and leaves(second, half, most)
         return _within(change, half_change if first else None, 1, unknown=unknown)
     lowest, highest = (
