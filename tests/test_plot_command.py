@@ -80,6 +80,20 @@ def test_a_study_that_drew_none_has_a_report(said: Said, tmp_path: Path) -> None
     assert (code, "draws no figures; its charts are in" in err) == (2, True)
 
 
+def test_some_flows_of_a_series(run: Path, said: Said, tmp_path: Path) -> None:
+    file = tmp_path / "x.svg"
+    assert said("plot", str(run), "queue_packets", "--entity", "bottleneck", "-o", str(file))[0] == 0
+    text = file.read_text(encoding="utf-8")
+    assert ("bottleneck" in text, "bottleneck.reverse" in text) == (True, False)
+    for more, expected in (
+        (["overview", "--entity", "ftp"], "entity, or --entity, is of a series, such as cwnd_packets"),
+        (["cwnd_packets", "--entity", "fpt"], "did you mean ftp?"),
+        (["--entity", "ftp"], "--entity: nothing is drawn without the name of a figure"),
+    ):
+        code, _, err = said("plot", str(run), *more)
+        assert (code, expected in err) == (2, True), err
+
+
 def test_what_is_not_there(run: Path, said: Said, tmp_path: Path) -> None:
     code, _, err = said("plot", str(run), "overvew", "-o", str(tmp_path / "x.svg"))
     assert code == 2

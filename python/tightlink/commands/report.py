@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Json, Output, seconds
+from tightlink.commands.options import Json, Names, Output, seconds
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_names, print_verbatim
 from tightlink.errors import TightlinkError
@@ -44,7 +44,13 @@ def report(
 
 @with_table_options
 def plot(
-    folder: Path, name: str | None = None, *, output: Output = None, controls: Controls = None, json_: Json = False
+    folder: Path,
+    name: str | None = None,
+    *,
+    output: Output = None,
+    entity: Names = None,
+    controls: Controls = None,
+    json_: Json = False,
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 
@@ -54,16 +60,19 @@ def plot(
         folder: Folder of the run, the sweep or the study.
         name: Name of the figure.
         output: File to write, .svg, .png or .pdf (default: NAME.svg).
+        entity: Flows, links or nodes of which a series is drawn (default: all that have it).
         json_: Print what figures there are as JSON.
     """
     define(controls)
     if name is None:
-        if output is not None:
-            raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")
+        if output is not None or entity is not None:
+            given = "--entity" if output is None else f"--output {output}"
+            raise TightlinkError(f"{given}: nothing is drawn without the name of a figure")
         print_names(("figure", "title"), [(each.name, each.title) for each in figures(folder)], as_json=json_)
         return
     if json_:
         raise TightlinkError("--json: it has no effect beside the name of a figure, which is drawn")
     target = Path(f"{name}.svg") if output is None else output
     check_new(target)
-    print_verbatim(f"{figure(folder, name).write(target)}\n")
+    found = figure(folder, name)
+    print_verbatim(f"{(found if entity is None else found.of(entity)).write(target)}\n")

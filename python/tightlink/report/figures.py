@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,11 +35,19 @@ class Figure:
         name: By which it is asked for.
         title: What it shows.
         drawn: What draws it; or its file, where a study drew it.
+        of_entities: Whether it is a series, which may be drawn of some flows, links or nodes.
     """
 
     name: str
     title: str
-    drawn: Callable[[], Any] | Path
+    drawn: Callable[..., Any] | Path
+    of_entities: bool = False
+
+    def of(self, entities: Sequence[str]) -> Figure:
+        """The same of some flows, links or nodes alone."""
+        if isinstance(self.drawn, Path) or not self.of_entities:
+            raise TightlinkError(f"{self.name}: entity, or --entity, is of a series, such as cwnd_packets")
+        return replace(self, drawn=partial(self.drawn, list(entities)))
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write it in the format of the file's ending: .svg, .png or .pdf."""
@@ -86,7 +94,7 @@ def _of_run(run: Run) -> Iterator[Figure]:
     if "series" in sampled.tables:
         said = dict(_core.metrics())
         for metric in sampled.series["metric"].unique().sort():
-            yield Figure(metric, sentence(said.get(metric, "")), partial(sampled.plot, metric))
+            yield Figure(metric, sentence(said.get(metric, "")), partial(sampled.plot, metric), of_entities=True)
 
 
 def _of_sections(sections: Iterable[Section]) -> Iterator[Figure]:

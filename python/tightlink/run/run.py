@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
 
@@ -240,15 +240,17 @@ class Run:
     @overload
     def plot(self) -> Figure: ...
     @overload
-    def plot(self, metric: str, entity: str | None = None, *, ax: Axes | None = None) -> Axes: ...
+    def plot(self, metric: str, entity: str | Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes: ...
     @answered()
-    def plot(self, metric: str | None = None, entity: str | None = None, *, ax: Axes | None = None) -> Figure | Axes:
+    def plot(
+        self, metric: str | None = None, entity: str | Sequence[str] | None = None, *, ax: Axes | None = None
+    ) -> Figure | Axes:
         """Draw the run: all of it in one figure, or one of its series.
 
         Args:
             metric: A series, such as "queue_packets" (``tightlink list metrics``); without it the figure that one
                 wants first: rates, congestion windows and queues over time, or what limited each flow.
-            entity: Which link, node or flow has the series; without it all that have it.
+            entity: Which link, node or flow has the series, or several of them; without it all that have it.
             ax: Where the series is drawn; without it in a new figure.
 
         Returns:
