@@ -38,6 +38,8 @@ CAUTION: Final = 3
 INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
+#: A queue of fewer packets on average is none to speak of.
+_NO_QUEUE: Final = 0.001
 #: A number as programs write it, without a unit.
 _PLAIN: Final = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?")
 #: Rows of a table on a terminal; a few more are printed rather than counted.
@@ -372,6 +374,8 @@ def quantity(column: str, value: float | None) -> str:
     ('1.234 Mbit/s', '20', '50 %')
     >>> quantity("loss", 0.0313483), quantity("load", 1.24768), quantity("packets_per_s", 26000.0)
     ('3.13 %', '124.8 %', '26,000')
+    >>> quantity("queue_mean_packets", 3.156e-05), quantity("queue_mean_packets", 0.25)
+    ('< 0.001', '0.25')
     """
     if value is not None and abs(value) < NOTHING:
         value = 0.0
@@ -387,4 +391,6 @@ def quantity(column: str, value: float | None) -> str:
         return grouped(units.format_fraction(round(value, _DIGITS - whole)))
     if value is not None and value.is_integer():
         return grouped(int(value))
+    if value is not None and column.endswith("_packets") and 0 < value < _NO_QUEUE:
+        return f"< {_NO_QUEUE:g}"
     return rounded(value, lambda number: f"{number:g}")
