@@ -391,6 +391,5 @@ def quantity(column: str, value: float | None) -> str:
         return grouped(units.format_fraction(round(value, _DIGITS - whole)))
     if value is not None and value.is_integer():
         return grouped(int(value))
-    if value is not None and column.endswith("_packets") and 0 < value < _NO_QUEUE:
-        return f"< {_NO_QUEUE:g}"
-    return rounded(value, lambda number: f"{number:g}")
+    little = value is not None and column.endswith("_packets") and 0 < value < _NO_QUEUE
+    return f"< {_NO_QUEUE:g}" if little else rounded(value, lambda number: f"{number:g}")
