@@ -42,6 +42,9 @@ const NOTHING = 1e-12;
 /** @param {number} value */
 export const time = (value) => (Math.abs(value) < NOTHING ? "0 s" : scaled(rounded(value), TIMES));
 
+/** A queue of fewer packets on average is none to speak of. */
+const NO_QUEUE = 0.001;
+
 /** What stands where there is no number. */
 const NONE = "–";
 
@@ -62,6 +65,7 @@ export function quantity(column, value) {
   if (column.endsWith("_s")) return grouped(time(value));
   if (/^(utilization|load_|limited_by_)/.test(column)) return grouped(share(value));
   if (Math.abs(value) < NOTHING) return "0";
+  if (column.endsWith("_packets") && value > 0 && value < NO_QUEUE) return `< ${NO_QUEUE}`;
   return grouped(Number.isInteger(value) ? String(value) : plain(rounded(value)));
 }
 
