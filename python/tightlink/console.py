@@ -24,7 +24,7 @@ from tightlink.csv_text import as_csv
 from tightlink.diagnosis import Why
 from tightlink.errors import ScenarioError, TightlinkWarning, closest, escaped_in_text, one_of, visible
 from tightlink.json_values import plain
-from tightlink.numbers import NONE, NOTHING, grouped, is_share
+from tightlink.numbers import NO_QUEUE, NONE, NOTHING, grouped, is_share
 from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
 
@@ -38,8 +38,6 @@ CAUTION: Final = 3
 INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
-#: A queue of fewer packets on average is none to speak of.
-_NO_QUEUE: Final = 0.001
 #: A number as programs write it, without a unit.
 _PLAIN: Final = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?")
 #: Rows of a table on a terminal; a few more are printed rather than counted.
@@ -391,5 +389,5 @@ def quantity(column: str, value: float | None) -> str:
         return grouped(units.format_fraction(round(value, _DIGITS - whole)))
     if value is not None and value.is_integer():
         return grouped(int(value))
-    little = value is not None and column.endswith("_packets") and 0 < value < _NO_QUEUE
-    return f"< {_NO_QUEUE:g}" if little else rounded(value, lambda number: f"{number:g}")
+    little = value is not None and column.endswith("_packets") and 0 < value < NO_QUEUE
+    return f"< {NO_QUEUE:g}" if little else rounded(value, lambda number: f"{number:g}")

@@ -69,6 +69,8 @@ def percent(share: float | None, digits: int = 0, *, signed: bool = False) -> st
 
 #: What is less is what adding up leaves where there was nothing.
 NOTHING: Final = 1e-12
+#: A queue of fewer packets on average is none to speak of.
+NO_QUEUE: Final = 0.001
 #: Half an interval of too few replications, and what it means.
 UNKNOWN: Final = "?"
 TOO_FEW: Final = f"± {UNKNOWN}: too few replications for an interval, which would leave the values that are possible"

@@ -25,7 +25,7 @@ from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.console import largest, quantity
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, UNKNOWN, interval, is_share, leaves, percent
+from tightlink.numbers import NO_QUEUE, NONE, UNKNOWN, interval, is_share, leaves, percent
 from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
@@ -42,8 +42,8 @@ _TENTH: Final = 0.0005
 _TIMES: Final = 10
 #: Sums of the halves of intervals are equal up to here.
 _ROUNDING: Final = 1e-9
-#: What no clock of a measurement tells from nothing, and a queue that hardly ever holds a packet.
-_NO_TIME_S, _NO_QUEUE = 1e-6, 1e-3
+#: What no clock of a measurement tells from nothing.
+_NO_TIME_S: Final = 1e-6
 #: What is looked at first of flows, links, nodes and runs.
 MAIN: Final = (
     *("goodput_bps", "jain", "packets_sent", "packets_dropped", "packets_marked", "packets_retransmitted", "timeouts"),
@@ -186,7 +186,7 @@ def _change(
 
 def _least(metric: str) -> float:
     """Below this a value on both sides is nothing, of which a change in per cent says nothing."""
-    return _NO_TIME_S if metric.endswith("_s") else _NO_QUEUE if metric == "queue_mean_packets" else 0.0
+    return _NO_TIME_S if metric.endswith("_s") else NO_QUEUE if metric == "queue_mean_packets" else 0.0
 
 
 def _within(change: float | None, half: float | None, digits: int, *, unknown: bool = False) -> str:
